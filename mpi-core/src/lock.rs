@@ -130,6 +130,15 @@ impl<'a> Guard<'a> {
         guard.lock.raw.give_way();
     }
 
+    /// Releases the lock, and leaves the wishes of waiting threads to the next release. For a short way that ends with
+    /// nothing done, where the calling thread takes the lock again at once: nothing has to be called here, so that the
+    /// short way keeps no registers for it.
+    #[inline(always)]
+    pub fn release_to_retake(self) {
+        let guard = std::mem::ManuallyDrop::new(self);
+        guard.lock.raw.release_to_retake();
+    }
+
     /// As [`Guard::unlocked`] with an empty body, if a thread waits for the lock; that thread takes it first.
     #[inline]
     pub fn let_others_in(&mut self) {
@@ -313,6 +322,10 @@ mod tests {
         gives_way(|lock| lock.lock().let_others_in());
         // A thread that does not give way keeps the lock for a burst, not for ever.
         gives_way(|lock| drop(lock.lock()));
+        gives_way(|lock| {
+            lock.lock().release_to_retake();
+            drop(lock.lock());
+        });
     }
 
     #[test]

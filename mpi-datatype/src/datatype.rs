@@ -246,13 +246,13 @@ impl Datatype {
 
     /// How a reduction reads an element.
     #[inline]
-    pub fn scalar(&self) -> Scalar {
+    pub const fn scalar(&self) -> Scalar {
         self.scalar
     }
 
     /// The group of the standard's table of reductions.
     #[inline]
-    pub fn category(&self) -> Category {
+    pub const fn category(&self) -> Category {
         self.category
     }
 

@@ -48,6 +48,6 @@ pub use envelope::{Envelope, Form};
 pub use layout::Layout;
 pub use located::{Located, Value};
 pub use placed::{Misplaced, Placed};
-pub use predefined::{predefined, predefined_unwatched, short_bytes};
-pub use scalar::{Category, Scalar};
+pub use predefined::{predefined, predefined_unwatched, short_bytes, short_number};
+pub use scalar::{Category, Number, Scalar};
 pub use signature::{BasicType, External};

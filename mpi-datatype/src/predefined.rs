@@ -12,7 +12,7 @@ use mpi_core::abi::*;
 
 use crate::datatype::{Datatype, Parts};
 use crate::layout::Layout;
-use crate::scalar::{Category, Scalar};
+use crate::scalar::{Category, Number, Scalar};
 use crate::shape::Shape;
 
 const FIRST: usize = 0x200;
@@ -48,10 +48,21 @@ pub fn short_bytes(handle: usize, count: i32, most: usize) -> Option<usize> {
     let sizes = ACTIVE_SIZES.load(Relaxed);
     // SAFETY: only SIZES and NO_SIZES are stored there, which are static and never change.
     let sizes: &'static Sizes = unsafe { &*sizes };
-    let size = *sizes.get(handle.wrapping_sub(FIRST))?;
+    let size = sizes.get(handle.wrapping_sub(FIRST))?.bytes;
     // A negative count is a larger number than any length.
     let bytes = (i64::from(count) * i64::from(size)) as usize;
     (size != 0 && bytes <= most).then_some(bytes)
+}
+
+/// The number that an element of the predefined datatype with this handle word is, if it has 4 or 8 bytes; `None` also for
+/// all other words and, as [`predefined_unwatched`], while uses are watched.
+#[inline(always)] // short ways of calls that have a longer one
+pub fn short_number(handle: usize) -> Option<Number> {
+    // Relaxed as in `predefined_unwatched`.
+    let sizes = ACTIVE_SIZES.load(Relaxed);
+    // SAFETY: only SIZES and NO_SIZES are stored there, which are static and never change.
+    let sizes: &'static Sizes = unsafe { &*sizes };
+    sizes.get(handle.wrapping_sub(FIRST))?.number
 }
 
 /// Adds a watcher of the uses of predefined datatypes, or (`false`) removes one. It applies to all callers of
@@ -70,9 +81,9 @@ pub fn watch_uses(watch: bool) {
 /// The table that [`predefined_unwatched`] reads. Never written through.
 static ACTIVE: AtomicPtr<Entries> = AtomicPtr::new((&raw const TABLE).cast_mut());
 static EMPTY: Entries = [const { None }; SLOTS];
-/// The table that [`short_bytes`] reads. Never written through.
+/// The table that [`short_bytes`] and [`short_number`] read. Never written through.
 static ACTIVE_SIZES: AtomicPtr<Sizes> = AtomicPtr::new((&raw const SIZES).cast_mut());
-static NO_SIZES: Sizes = [0; SLOTS];
+static NO_SIZES: Sizes = [NO_SIZE; SLOTS];
 static WATCHERS: ShortMutex<usize> = ShortMutex::new(0);
 
 /// All predefined datatypes with their handle words, in handle order.
@@ -95,19 +106,30 @@ type Entries = [Option<Datatype>; SLOTS];
 
 static TABLE: Entries = table();
 
-/// The size of each type whose elements are contiguous, else 0, for each word from [`FIRST`] on.
-type Sizes = [u8; SLOTS];
+/// What short ways read of a type.
+#[derive(Clone, Copy)]
+struct Size {
+    /// The size if its elements are contiguous, else 0.
+    bytes: u8,
+    number: Option<Number>,
+}
+
+const NO_SIZE: Size = Size { bytes: 0, number: None };
+
+/// An entry for each word from [`FIRST`] on.
+type Sizes = [Size; SLOTS];
 
 static SIZES: Sizes = sizes(&TABLE);
 
 const fn sizes(table: &Entries) -> Sizes {
-    let (mut sizes, mut at) = ([0; SLOTS], 0);
+    let (mut sizes, mut at) = ([NO_SIZE; SLOTS], 0);
     while at < SLOTS {
         if let Some(datatype) = &table[at]
             && datatype.is_contiguous()
         {
             assert!(datatype.size() < 256);
-            sizes[at] = datatype.size() as u8;
+            sizes[at] =
+                Size { bytes: datatype.size() as u8, number: Number::of(datatype.category(), datatype.scalar()) };
         }
         at += 1;
     }
@@ -225,13 +247,21 @@ mod tests {
                 assert_eq!(short_bytes(word, negative, usize::MAX >> 1), None);
             }
         }
+        let numbered = || all().filter(|(word, _)| short_number(*word).is_some()).count();
+        assert_eq!(short_number(MPI_DOUBLE), Some(Number::F64));
+        for (word, datatype) in all() {
+            assert!(short_number(word).is_none_or(|number| number.bytes() as u64 == datatype.size()), "{word:#x}");
+        }
+        for word in [MPI_DATATYPE_NULL, MPI_BYTE, MPI_2INT, MPI_SHORT, MPI_C_BOOL, 0x1ff, 0x300, usize::MAX] {
+            assert_eq!(short_number(word), None, "{word:#x}");
+        }
         for word in [MPI_DATATYPE_NULL, MPI_SHORT_INT, 0x1ff, 0x300, usize::MAX] {
             assert_eq!(short_bytes(word, 0, 8), None, "{word:#x}");
         }
         watch_uses(true);
         watch_uses(true);
         watch_uses(false);
-        assert_eq!((found(), sized()), (0, 0));
+        assert_eq!((found(), sized(), numbered()), (0, 0, 0));
         assert!(predefined(MPI_INT).is_some());
         watch_uses(false);
         assert_eq!(found(), all().count());

@@ -53,6 +53,53 @@ pub enum Scalar {
     Opaque,
 }
 
+/// A number of 4 or 8 bytes, of a type that is an integer or a floating-point number to reductions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)] // as those of `Scalar`
+#[repr(u8)]
+pub enum Number {
+    I32,
+    U32,
+    F32,
+    I64,
+    U64,
+    F64,
+}
+
+impl Number {
+    /// The number of a type of this category and scalar.
+    pub(crate) const fn of(category: Category, scalar: Scalar) -> Option<Number> {
+        use Category::{CInteger, Floating, FortranInteger, MultiLanguage};
+        match (category, scalar) {
+            (CInteger | FortranInteger | MultiLanguage, Scalar::I32) => Some(Number::I32),
+            (CInteger | FortranInteger | MultiLanguage, Scalar::U32) => Some(Number::U32),
+            (CInteger | FortranInteger | MultiLanguage, Scalar::I64) => Some(Number::I64),
+            (CInteger | FortranInteger | MultiLanguage, Scalar::U64) => Some(Number::U64),
+            (Floating, Scalar::F32) => Some(Number::F32),
+            (Floating, Scalar::F64) => Some(Number::F64),
+            _ => None,
+        }
+    }
+
+    /// Whether it has 8 bytes, not 4.
+    #[inline(always)]
+    pub const fn is_long(self) -> bool {
+        self as u8 >= Number::I64 as u8
+    }
+
+    /// Its size.
+    #[inline(always)]
+    pub const fn bytes(self) -> usize {
+        if self.is_long() { 8 } else { 4 }
+    }
+
+    /// Whether it is an integer.
+    #[inline(always)]
+    pub const fn is_integer(self) -> bool {
+        !matches!(self, Number::F32 | Number::F64)
+    }
+}
+
 /// The groups into which the standard sorts types for reductions (MPI-5.0, 6.9.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Category {

@@ -138,7 +138,7 @@ pub use {
     recorder::{Mark, Recorder},
     region::{Access, RegionKey, Registration},
     settings::{FabricSettings, RecorderCell, RecorderDepth, RecorderTimes},
-    shared::{SharedMemory, SharedMemoryGuard},
+    shared::{ResolvedMemoryLock, SharedMemory, SharedMemoryGuard},
     transfer::TransferSlot,
     transport::{BellRinger, NetworkCopies, ProcessId, RemotePeer, Transport, Waiter, Waiting, Way},
     variables::{FabricInstruments, RingInstruments},

@@ -9,8 +9,9 @@
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use mpi_errors::Result;
 
@@ -100,6 +101,11 @@ impl SharedMemory {
         self.mapping.two_words(PAGE + at)
     }
 
+    /// The address of its first `bytes` bytes. Panics if it is shorter.
+    pub(crate) fn first(&self, bytes: usize) -> NonNull<u8> {
+        self.mapping.at(PAGE, bytes)
+    }
+
     /// Locks the memory; all processes that have it share the lock, each for a few microseconds at most. Where
     /// processes share a core the call yields to the holder. The lock of a process that has ended is taken over, whatever
     /// became of the memory.
@@ -131,6 +137,37 @@ impl SharedMemory {
             }
             if turns < 100 { std::hint::spin_loop() } else { sched_yield() }
         }
+    }
+}
+
+/// The lock of a [`SharedMemory`] as the address of its word, for short accesses. Thread-safe, as the memory.
+#[derive(Debug)]
+pub struct ResolvedMemoryLock {
+    word: NonNull<AtomicU32>,
+    process: u32,
+    /// Keeps it mapped.
+    _memory: Arc<SharedMemory>,
+}
+
+// SAFETY: the word is an atomic in memory that stays mapped while the value exists.
+unsafe impl Send for ResolvedMemoryLock {}
+// SAFETY: as above.
+unsafe impl Sync for ResolvedMemoryLock {}
+
+impl ResolvedMemoryLock {
+    /// The lock of this memory.
+    pub fn of(memory: &Arc<SharedMemory>) -> ResolvedMemoryLock {
+        let word = NonNull::from(memory.mapping.half(LOCK));
+        ResolvedMemoryLock { word, process: memory.process, _memory: memory.clone() }
+    }
+
+    /// As [`SharedMemory::try_lock`].
+    #[inline(always)]
+    pub fn try_lock(&self) -> Option<SharedMemoryGuard<'_>> {
+        // SAFETY: the memory stays mapped while `self` exists.
+        let lock = MemoryLock(unsafe { self.word.as_ref() });
+        // Not `then_some`, as in `SharedMemory::try_lock`.
+        lock.try_take(self.process).then(|| SharedMemoryGuard(lock))
     }
 }
 

@@ -77,7 +77,7 @@ impl OneSided {
         };
         let mut hints = Hints::default();
         hints.set(&what.hints);
-        let epoch = Guarded::new(self.engine.process_lock(), Epoch::new(comm.size()));
+        let epoch = Guarded::new(self.engine.process_lock(), Epoch::new(comm.size(), !peers.is_empty()));
         let instruments = WinInstruments::place_for(memory, &format!("window {}", context / 2));
         let members = comm.group().world_ranks();
         let counts =

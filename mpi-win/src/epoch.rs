@@ -54,8 +54,10 @@ pub(crate) struct Epoch {
     pub small: u32,
     /// Receives of replies, with rank and bytes expected.
     pub replies: Vec<(Handle, u32, u64)>,
-    /// Flushes without progress until one has to make some.
+    /// Flushes and ends of locks without progress until one has to make some.
     skips: u32,
+    /// Those between two that make some; 0 where operations may go as messages.
+    most_skips: u32,
     /// Memory of the last fence, kept for the next one.
     pub counts: Vec<u64>,
     size: usize,
@@ -107,6 +109,13 @@ impl Locks {
     #[inline]
     pub fn of(&self, rank: u32) -> Held {
         self.held.get(rank as usize).copied().unwrap_or_default()
+    }
+
+    /// Where [`Locks::of`] finds how the lock of a rank is held; `None` where there is no such rank, and before the first
+    /// lock. Who changes it adds to [`Locks::number`] or subtracts from it.
+    #[inline(always)]
+    pub fn place(&mut self, rank: u32) -> Option<(&mut Held, &mut u32)> {
+        Some((self.held.get_mut(rank as usize)?, &mut self.number))
     }
 
     /// The lock of a rank of a window of `size` processes is held in this way from now on; how it was.
@@ -187,8 +196,10 @@ pub(crate) struct Outgoing {
 }
 
 impl Epoch {
-    pub fn new(size: u32) -> Epoch {
+    /// No epoch, of a window of `size` processes; `is_mapped` as `Win::is_mapped`.
+    pub fn new(size: u32, is_mapped: bool) -> Epoch {
         let size = size as usize;
+        let most_skips = if is_mapped { SKIPS } else { 0 };
         Epoch {
             open: false,
             started: 0,
@@ -204,7 +215,8 @@ impl Epoch {
             pairs: Pairs { counts: Vec::new(), size },
             small: 0,
             replies: Vec::new(),
-            skips: SKIPS,
+            skips: most_skips,
+            most_skips,
             counts: vec![0; size],
             size,
         }
@@ -213,22 +225,28 @@ impl Epoch {
     /// Whether operations on the memory of a rank may be started.
     #[inline]
     pub fn allows(&self, rank: u32) -> bool {
-        self.open
-            || self.locks.has(rank)
+        self.locks.has(rank)
+            || self.open
             || self.access.as_ref().is_some_and(|ranks| ranks.binary_search(&rank).is_ok())
     }
 
-    /// Whether a flush may go without progress: most may.
+    /// Whether a flush may go without progress: most may, where no operation goes as a message.
     #[inline(always)]
     pub fn may_skip_progress(&mut self) -> bool {
         match self.skips.checked_sub(1) {
             Some(left) => self.skips = left,
             None => {
-                self.skips = SKIPS;
+                self.skips = self.most_skips;
                 return false;
             }
         }
         true
+    }
+
+    /// Counts an operation that is complete when its call returns as started, as `Win::begin` does.
+    #[inline(always)]
+    pub fn start_one(&mut self) {
+        self.started += u64::from(self.open);
     }
 
     /// Whether nothing prevents an epoch of `MPI_Win_lock` but the lock itself.

@@ -87,7 +87,7 @@ pub use owned_access::OwnedAccess;
 pub use owned_attach::Address;
 pub use settings::WinSettings;
 pub use shared_parts::{AtomicElement, ReadParts, SharedAtomics, SharedParts};
-pub use short::SHORT_BYTES;
+pub use short::{SHORT_BYTES, Shortly};
 pub use target::Target;
 pub use window::{Win, WinAttributes};
 
@@ -144,8 +144,8 @@ impl OneSided {
         }
     }
 
-    #[cold]
-    #[inline(never)]
+    /// In line, because a call would make its callers keep what they need afterwards.
+    #[inline(always)]
     fn order_stores_now(&self, _guard: &Guard<'_>) {
         fence(Ordering::SeqCst);
         self.stored.store(false, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use mpi_core::aligned::AlignedMemory;
 use mpi_core::{ShortMutex, ShortMutexGuard};
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_fabric::{SharedMemory, SharedMemoryGuard};
+use mpi_fabric::{ResolvedMemoryLock, SharedMemory, SharedMemoryGuard};
 
 use crate::attached::Attached;
 use crate::basic::inside;
@@ -170,105 +170,45 @@ impl Memory {
 
 /// Memory of one process that this one has mapped, for short accesses.
 #[derive(Debug)]
+#[repr(align(64))] // one line each
 pub(crate) struct MappedMemory {
-    /// The object, if the memory is one that processes share.
-    shared: Option<Arc<SharedMemory>>,
     base: usize,
     size: u64,
     unit: u64,
+    /// The most units that are no more than `size` bytes.
+    units: u64,
+    /// The lock, if the memory is one that processes share.
+    lock: Option<ResolvedMemoryLock>,
 }
 
 impl MappedMemory {
     /// The memory of a process that exposes `size` bytes of it, in units of `unit` bytes.
     pub fn new(memory: &Memory, size: u64, unit: u64) -> MappedMemory {
-        let shared = match &memory.source {
-            Source::Shared(shared) => Some(shared.clone()),
+        let lock = match &memory.source {
+            Source::Shared(shared) => Some(ResolvedMemoryLock::of(shared)),
             Source::Program | Source::Own { .. } | Source::Attached(_) => None,
         };
-        MappedMemory { shared, base: memory.base, size: size.min(memory.bytes), unit }
+        let size = size.min(memory.bytes);
+        let units = size.checked_div(unit).unwrap_or(0);
+        MappedMemory { base: memory.base, size, unit, units, lock }
     }
 
     /// As [`Memory::lock`], of memory that is shared; `None` for other memory, and while another process has the lock.
     #[inline(always)]
     pub fn try_lock(&self) -> Option<SharedMemoryGuard<'_>> {
-        self.shared.as_ref()?.try_lock()
+        self.lock.as_ref()?.try_lock()
     }
 
-    /// The offset of so many bytes at a displacement, if they lie inside.
+    /// The address of so many bytes at a displacement, few enough to be added to any size, if they lie inside.
     #[inline(always)]
-    pub fn offset(&self, displacement: isize, bytes: usize) -> Option<usize> {
-        // A negative displacement is a large number here, and the product overflows unless the unit is 1; then it is more
-        // than any memory has.
-        let offset = (displacement as u64).checked_mul(self.unit)?;
-        let left = self.size.checked_sub(offset)?;
-        (left >= bytes as u64).then_some(offset as usize)
-    }
-
-    /// Copies bytes there.
-    ///
-    /// # Safety
-    /// The bytes are readable from `data` on, and lie inside of the memory from `offset` on.
-    #[inline(always)]
-    pub unsafe fn store(&self, offset: usize, data: *const u8, bytes: usize) {
-        // SAFETY: the caller's promise; the memory stays valid, see the module's text.
-        unsafe { copy_few(data, self.address_of(offset), bytes) }
-    }
-
-    /// Copies bytes from there.
-    ///
-    /// # Safety
-    /// The bytes are writable from `into` on, and lie inside of the memory from `offset` on.
-    #[inline(always)]
-    pub unsafe fn load(&self, offset: usize, into: *mut u8, bytes: usize) {
-        // SAFETY: as in `store`.
-        unsafe { copy_few(self.address_of(offset), into, bytes) }
-    }
-
-    /// Replaces an element of 4 or 8 bytes, as a word, by what `change` makes of it, if it makes anything; the value
-    /// before.
-    ///
-    /// # Safety
-    /// The element lies inside of the memory from `offset` on, and its lock is held.
-    #[inline(always)]
-    pub unsafe fn change(&self, offset: usize, bytes: usize, change: impl FnOnce(u64) -> Option<u64>) -> u64 {
-        let element = self.address_of(offset);
-        // SAFETY: the caller's promise; the memory stays valid, see the module's text.
-        unsafe {
-            if bytes == 8 {
-                let before = element.cast::<u64>().read_unaligned();
-                if let Some(after) = change(before) {
-                    element.cast::<u64>().write_unaligned(after);
-                }
-                before
-            } else {
-                let before = u64::from(element.cast::<u32>().read_unaligned());
-                if let Some(after) = change(before) {
-                    element.cast::<u32>().write_unaligned(after as u32);
-                }
-                before
-            }
+    pub fn address(&self, displacement: isize, bytes: usize) -> Option<*mut u8> {
+        // A negative displacement is a large number here.
+        if displacement as u64 > self.units {
+            return None;
         }
-    }
-
-    #[inline(always)]
-    fn address_of(&self, offset: usize) -> *mut u8 {
-        with_exposed_provenance_mut(self.base.wrapping_add(offset))
-    }
-}
-
-/// Copies bytes, one element of 4 or 8 bytes in one access.
-///
-/// # Safety
-/// They are readable at `from` and writable at `to`.
-#[inline(always)]
-unsafe fn copy_few(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: the caller's promise. Both may lie in the same memory, and overlap.
-    unsafe {
-        match bytes {
-            8 => to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned()),
-            4 => to.cast::<u32>().write_unaligned(from.cast::<u32>().read_unaligned()),
-            _ => std::ptr::copy(from, to, bytes),
-        }
+        let offset = displacement as u64 * self.unit;
+        (offset + bytes as u64 <= self.size)
+            .then(|| with_exposed_provenance_mut(self.base.wrapping_add(offset as usize)))
     }
 }
 
@@ -292,5 +232,26 @@ mod tests {
         }
         assert!(Memory::allocate(1 << 62, 0).is_none());
         assert_eq!(Memory::allocate(0, 0).expect("nothing").bytes(), 0);
+    }
+
+    #[test]
+    fn short_accesses_lie_inside() {
+        let memory = Memory::allocate(100, 8).expect("little memory");
+        let inside = |mapped: &MappedMemory, displacement, bytes| mapped.address(displacement, bytes).is_some();
+        for unit in [1, 8, 24, 100] {
+            let mapped = MappedMemory::new(&memory, 100, unit);
+            for displacement in 0..=110 {
+                for bytes in [0, 1, 4, 8, 96, 100, 4096] {
+                    let end = displacement as u64 * unit + bytes as u64;
+                    assert_eq!(inside(&mapped, displacement, bytes), end <= 100, "{unit} {displacement} {bytes}");
+                }
+            }
+            for displacement in [-1, isize::MIN, isize::MAX, 1 << 61] {
+                assert!(!inside(&mapped, displacement, 0), "{unit} {displacement}");
+            }
+        }
+        assert!(MappedMemory::new(&memory, 100, 8).try_lock().is_none(), "memory that no other process has");
+        let wide = MappedMemory::new(&memory, 100, 1 << 40);
+        assert!(inside(&wide, 0, 100) && !inside(&wide, 1, 0));
     }
 }

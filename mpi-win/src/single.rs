@@ -3,124 +3,127 @@
 //!
 //! Invariant: results are those of the kernels of `mpi_coll::Op`, bit by bit, but for the payload of a NaN.
 //! Not here: all other types and operations (`combine`).
-#![allow(unsafe_code)] // reads and writes elements of the program
 
 use mpi_core::abi::{MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MAX, MPI_MIN, MPI_NO_OP, MPI_REPLACE, MPI_SUM};
-use mpi_datatype::{Category, Datatype, Scalar};
+use mpi_datatype::Number;
+
+/// The word before those of all operations.
+const BEFORE_OPS: usize = MPI_SUM - 1;
+
+const fn bit(op: usize) -> u32 {
+    1 << (op - BEFORE_OPS)
+}
+
+/// The operations on floating-point numbers, and on integers, one bit each.
+const ON_ANY: u32 = bit(MPI_SUM) | bit(MPI_REPLACE);
+const ON_INTEGERS: u32 = ON_ANY | bit(MPI_BAND) | bit(MPI_BOR) | bit(MPI_BXOR) | bit(MPI_MIN) | bit(MPI_MAX);
 
 /// An operation on one element.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Single {
-    scalar: Scalar,
+    number: Number,
     op: usize,
 }
 
 impl Single {
     /// One of an accumulation; `None` for all that have no short way.
     #[inline(always)]
-    pub fn changing(datatype: &Datatype, op: usize) -> Option<Single> {
-        let scalar = datatype.scalar();
-        let integer = matches!(scalar, Scalar::I64 | Scalar::I32 | Scalar::U64 | Scalar::U32);
-        let is_defined = match datatype.category() {
-            Category::CInteger | Category::FortranInteger | Category::MultiLanguage => {
-                integer && matches!(op, MPI_SUM | MPI_REPLACE | MPI_BAND | MPI_BOR | MPI_BXOR | MPI_MIN | MPI_MAX)
-            }
-            Category::Floating => matches!(scalar, Scalar::F64 | Scalar::F32) && matches!(op, MPI_SUM | MPI_REPLACE),
-            _ => false,
-        };
-        is_defined.then_some(Single { scalar, op })
+    pub fn changing(number: Number, op: usize) -> Option<Single> {
+        Single::among(number, op, 0)
     }
 
     /// One of an accumulation that fetches.
     #[inline(always)]
-    pub fn fetching(datatype: &Datatype, op: usize) -> Option<Single> {
-        if op == MPI_NO_OP {
-            return Single::changing(datatype, MPI_REPLACE).map(|single| Single { op, ..single });
-        }
-        Single::changing(datatype, op)
+    pub fn fetching(number: Number, op: usize) -> Option<Single> {
+        Single::among(number, op, bit(MPI_NO_OP))
     }
 
-    /// The element of a compare and swap.
     #[inline(always)]
-    pub fn swapping(datatype: &Datatype) -> Option<Single> {
-        Single::changing(datatype, MPI_BAND)
+    fn among(number: Number, op: usize, more: u32) -> Option<Single> {
+        let ops = if number.is_integer() { ON_INTEGERS | more } else { ON_ANY | more };
+        let place = op.wrapping_sub(BEFORE_OPS);
+        (place < 32 && ops >> place & 1 != 0).then_some(Single { number, op })
     }
 
-    /// Bytes of the element.
+    /// The new value of an element; `None` if it does not change. The caller has looked whether it is long.
     #[inline(always)]
-    pub fn bytes(self) -> usize {
-        if matches!(self.scalar, Scalar::I64 | Scalar::U64 | Scalar::F64) { 8 } else { 4 }
-    }
-
-    /// Whether the operation has data.
-    #[inline(always)]
-    pub fn needs_data(self) -> bool {
-        self.op != MPI_NO_OP
-    }
-
-    /// The new value of an element; `None` if it does not change.
-    #[inline(always)]
-    pub fn combined(self, data: u64, before: u64) -> Option<u64> {
+    pub fn combined<W: Word>(self, data: W, before: W) -> Option<W> {
         Some(match self.op {
-            MPI_SUM => match self.scalar {
-                Scalar::F64 => (f64::from_bits(data) + f64::from_bits(before)).to_bits(),
-                Scalar::F32 => u64::from((f32::from_bits(data as u32) + f32::from_bits(before as u32)).to_bits()),
-                // The low half is the sum of the low halves.
-                _ => data.wrapping_add(before),
-            },
+            MPI_SUM => data.plus(before, self.number),
             MPI_REPLACE => data,
-            MPI_BAND => data & before,
-            MPI_BOR => data | before,
-            MPI_BXOR => data ^ before,
+            MPI_BAND => data.and(before),
+            MPI_BOR => data.or(before),
+            MPI_BXOR => data.xor(before),
             MPI_MIN | MPI_MAX => {
-                let less = match self.scalar {
-                    Scalar::I64 => (data as i64) < before as i64,
-                    Scalar::I32 => (data as i32) < before as i32,
-                    Scalar::U32 => (data as u32) < before as u32,
-                    _ => data < before,
-                };
-                if less == (self.op == MPI_MIN) { data } else { before }
+                if data.is_less(before, self.number) == (self.op == MPI_MIN) {
+                    data
+                } else {
+                    before
+                }
             }
             _ => return None,
         })
     }
+}
 
-    /// The element at an address, which need not be aligned.
-    ///
-    /// # Safety
-    /// It is readable.
-    #[inline(always)]
-    pub unsafe fn read(self, address: *const u8) -> u64 {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self.bytes() {
-                8 => address.cast::<u64>().read_unaligned(),
-                _ => u64::from(address.cast::<u32>().read_unaligned()),
+/// The bits of a number.
+pub(crate) trait Word: Copy + PartialEq {
+    /// The sum; of integers that of any sign.
+    fn plus(self, other: Self, number: Number) -> Self;
+    /// Whether it is the smaller integer.
+    fn is_less(self, other: Self, number: Number) -> bool;
+    fn and(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+}
+
+macro_rules! words {
+    ($($word:ident, $signed:ident, $float:ident, $of_float:ident, $of_signed:ident;)*) => {$(
+        impl Word for $word {
+            #[inline(always)]
+            fn plus(self, other: $word, number: Number) -> $word {
+                match number {
+                    Number::$of_float => ($float::from_bits(self) + $float::from_bits(other)).to_bits(),
+                    _ => self.wrapping_add(other),
+                }
+            }
+
+            #[inline(always)]
+            fn is_less(self, other: $word, number: Number) -> bool {
+                match number {
+                    Number::$of_signed => (self as $signed) < other as $signed,
+                    _ => self < other,
+                }
+            }
+
+            #[inline(always)]
+            fn and(self, other: $word) -> $word {
+                self & other
+            }
+
+            #[inline(always)]
+            fn or(self, other: $word) -> $word {
+                self | other
+            }
+
+            #[inline(always)]
+            fn xor(self, other: $word) -> $word {
+                self ^ other
             }
         }
-    }
+    )*};
+}
 
-    /// Stores the element.
-    ///
-    /// # Safety
-    /// It is writable.
-    #[inline(always)]
-    pub unsafe fn write(self, address: *mut u8, value: u64) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self.bytes() {
-                8 => address.cast::<u64>().write_unaligned(value),
-                _ => address.cast::<u32>().write_unaligned(value as u32),
-            }
-        }
-    }
+words! {
+    u32, i32, f32, F32, I32;
+    u64, i64, f64, F64, I64;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use mpi_coll::Op;
-    use mpi_datatype::predefined;
+    use mpi_datatype::{Scalar, predefined, short_number};
 
     const OPS: [usize; 7] = [MPI_SUM, MPI_REPLACE, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MIN, MPI_MAX];
 
@@ -130,20 +133,24 @@ mod tests {
         let mut compared = 0;
         for (handle, datatype) in predefined::all() {
             for op in OPS {
-                let Some(single) = Single::changing(datatype, op) else { continue };
-                assert_eq!(single.bytes() as u64, datatype.size());
+                let single = short_number(handle).and_then(|number| Single::changing(number, op));
+                let Some(single) = single else { continue };
                 let reducer = match op {
                     MPI_REPLACE => None,
                     _ => Some(Op::predefined(op).expect("predefined").on(datatype, handle).expect("defined on it")),
                 };
                 for (data, before) in values.iter().flat_map(|data| values.map(|before| (*data, before))) {
-                    let size = single.bytes();
+                    let size = single.number.bytes();
                     let mut expected = before.to_ne_bytes();
                     match &reducer {
                         Some(reducer) => reducer.apply(&data.to_ne_bytes()[..size], &mut expected[..size], 1),
                         None => expected = data.to_ne_bytes(),
                     }
-                    let got = single.combined(data, before).expect("it changes").to_ne_bytes();
+                    let got = match single.number.is_long() {
+                        true => single.combined(data, before).expect("it changes"),
+                        false => u64::from(single.combined(data as u32, before as u32).expect("it changes")),
+                    };
+                    let got = got.to_ne_bytes();
                     let nan = |bytes: [u8; 8]| match datatype.scalar() {
                         Scalar::F64 => f64::from_ne_bytes(bytes).is_nan(),
                         Scalar::F32 => f32::from_bits(u64::from_ne_bytes(bytes) as u32).is_nan(),
@@ -159,17 +166,15 @@ mod tests {
 
     #[test]
     fn operations_that_a_type_does_not_have_take_the_longer_way() {
-        let of = |handle| predefined(handle).expect("predefined");
         use mpi_core::abi::{MPI_BYTE, MPI_DOUBLE, MPI_INT, MPI_PROD, MPI_SHORT};
-        assert!(
-            Single::changing(of(MPI_DOUBLE), MPI_BAND).is_none() && Single::changing(of(MPI_INT), MPI_PROD).is_none()
-        );
-        assert!(
-            Single::changing(of(MPI_SHORT), MPI_SUM).is_none() && Single::changing(of(MPI_BYTE), MPI_BOR).is_none()
-        );
-        assert!(
-            Single::changing(of(MPI_INT), MPI_NO_OP).is_none() && Single::fetching(of(MPI_INT), MPI_NO_OP).is_some()
-        );
-        assert!(Single::swapping(of(MPI_INT)).is_some() && Single::swapping(of(MPI_DOUBLE)).is_none());
+        let of = |handle| short_number(handle).expect("a number");
+        assert!(short_number(MPI_SHORT).is_none() && short_number(MPI_BYTE).is_none());
+        let changes = |handle, op| Single::changing(of(handle), op).is_some();
+        assert!(!changes(MPI_DOUBLE, MPI_BAND) && changes(MPI_DOUBLE, MPI_SUM));
+        for op in [MPI_PROD, MPI_NO_OP, 0, MPI_SUM - 1, MPI_NO_OP + 1, MPI_SUM + 32, MPI_SUM + (1 << 32), usize::MAX] {
+            assert!(!changes(MPI_INT, op), "{op:#x}");
+        }
+        assert!(Single::fetching(of(MPI_INT), MPI_NO_OP).is_some_and(|single| single.combined(1u32, 2).is_none()));
+        assert!(Single::fetching(of(MPI_DOUBLE), MPI_NO_OP).is_some());
     }
 }

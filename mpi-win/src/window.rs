@@ -282,7 +282,7 @@ impl Win {
     /// The lock of a rank's memory; `None` also where there is no such rank.
     #[inline(always)]
     pub(crate) fn lock_at(&self, rank: u32) -> Option<RankLock<'_>> {
-        self.locks.as_ref().filter(|_| rank < self.size()).map(|locks| locks.of_rank(rank))
+        self.locks.as_ref()?.get(rank)
     }
 
     /// A rank of the window, or `None` for `MPI_PROC_NULL`. Errors: `MPI_ERR_RANK`.

@@ -4,10 +4,10 @@ use core::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use mpi_core::{Guard, Handle, abi, functions};
-use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined_unwatched, short_bytes};
+use mpi_datatype::{Number, RecvBuf, SendBuf, short_bytes, short_number};
 use mpi_env::Process;
 use mpi_errors::Error;
-use mpi_win::{SHORT_BYTES, Target, Win};
+use mpi_win::{SHORT_BYTES, Shortly, Target, Win};
 
 use crate::call_context::{CallContext, TypeRef, WinRef};
 use crate::check::{self, Out};
@@ -29,6 +29,23 @@ pub(super) unsafe fn held_window<'w>(process: &Process, guard: &Guard<'_>, word:
     Some(unsafe { &*win })
 }
 
+/// Runs the short way of a call on one window, if no thread holds the process lock; whether it has carried out the call.
+#[inline(always)] // short ways
+pub(super) fn on_window<'p>(
+    process: &'p Process,
+    win: usize,
+    call: impl FnOnce(Guard<'p>, &Win) -> Shortly<'p>,
+) -> bool {
+    let Some(guard) = process.engine.lock_if_free() else { return false };
+    // SAFETY: the guard is held, and no short way frees a window.
+    let called = match unsafe { held_window(process, &guard, win) } {
+        Some(win) => call(guard, win),
+        None => Err(guard),
+    };
+    // The longer way takes the lock.
+    called.map_err(Guard::release_to_retake).is_ok()
+}
+
 /// The process and bytes of a put or get that may go the short way: contiguous elements of one predefined type on both
 /// sides.
 #[inline(always)] // two callers: short ways
@@ -39,7 +56,7 @@ fn few_bytes(
     let process = mpi_env::running_quickly()?;
     let bytes = short_bytes(datatype, count, SHORT_BYTES as usize)?;
     let differ = datatype != target_datatype || count != target_count;
-    if differ || check::is_no_memory(address) || mpi_t::any_callback_registered() {
+    if differ || check::is_no_memory(address) || mpi_t::whole_calls_requested() {
         return None;
     }
     Some((process, bytes))
@@ -47,13 +64,13 @@ fn few_bytes(
 
 /// The process and type of an accumulation of one element that may go the short way.
 #[inline(always)] // three callers: short ways
-fn one_element(addresses: &[*const c_void], datatype: usize) -> Option<(&'static Process, &'static Datatype)> {
+fn one_element(addresses: &[*const c_void], datatype: usize) -> Option<(&'static Process, Number)> {
     let process = mpi_env::running_quickly()?;
-    let datatype = predefined_unwatched(datatype)?;
-    if addresses.iter().any(|address| check::is_no_memory(*address)) || mpi_t::any_callback_registered() {
+    let number = short_number(datatype)?;
+    if addresses.iter().any(|address| check::is_no_memory(*address)) || mpi_t::whole_calls_requested() {
         return None;
     }
-    Some((process, datatype))
+    Some((process, number))
 }
 
 /// The short way of `MPI_Put`, into memory that this process has mapped: checks all arguments, and copies. Otherwise
@@ -70,16 +87,15 @@ pub fn put_quickly(
     target_datatype: usize,
     win: usize,
 ) -> bool {
-    let put = || {
-        let (process, bytes) = few_bytes((origin, count, datatype), (target_count, target_datatype))?;
-        let mut guard = process.engine.lock();
-        // SAFETY: the guard is held, and nothing below frees a window.
-        let win = unsafe { held_window(process, &guard, win) }?;
-        let record = || process.recorder.record(functions::MPI_PUT, win.context(), rank, 0, count as u64);
+    let few = few_bytes((origin, count, datatype), (target_count, target_datatype));
+    let Some((process, bytes)) = few else { return false };
+    on_window(process, win, |guard, win| {
+        // The count is not negative, and without its sign no register besides that of the argument has it.
+        let record =
+            || process.recorder.record_untimed(functions::MPI_PUT, win.context(), rank, 0, u64::from(count as u32));
         // SAFETY: the program passed a buffer of `count` elements.
-        unsafe { process.one_sided.put_quickly(&mut guard, win, (origin.cast(), bytes), rank, displacement, record) }
-    };
-    put().is_some()
+        unsafe { process.one_sided.put_quickly(guard, win, (origin.cast(), bytes), rank, displacement, record) }
+    })
 }
 
 /// The short way of `MPI_Get`, as that of `MPI_Put`.
@@ -95,16 +111,15 @@ pub fn get_quickly(
     target_datatype: usize,
     win: usize,
 ) -> bool {
-    let get = || {
-        let (process, bytes) = few_bytes((origin, count, datatype), (target_count, target_datatype))?;
-        let mut guard = process.engine.lock();
+    let few = few_bytes((origin, count, datatype), (target_count, target_datatype));
+    let Some((process, bytes)) = few else { return false };
+    on_window(process, win, |guard, win| {
+        // The count as in `put_quickly`.
+        let record =
+            || process.recorder.record_untimed(functions::MPI_GET, win.context(), rank, 0, u64::from(count as u32));
         // SAFETY: as in `put_quickly`.
-        let win = unsafe { held_window(process, &guard, win) }?;
-        let record = || process.recorder.record(functions::MPI_GET, win.context(), rank, 0, count as u64);
-        // SAFETY: as in `put_quickly`.
-        unsafe { process.one_sided.get_quickly(&mut guard, win, (origin.cast(), bytes), rank, displacement, record) }
-    };
-    get().is_some()
+        unsafe { process.one_sided.get_quickly(guard, win, (origin.cast(), bytes), rank, displacement, record) }
+    })
 }
 
 /// The short way of `MPI_Accumulate`, of one element, as that of `MPI_Put`.
@@ -121,22 +136,19 @@ pub fn accumulate_quickly(
     op: usize,
     win: usize,
 ) -> bool {
-    let accumulate = || {
-        if count != 1 || target_count != 1 || datatype != target_datatype {
-            return None;
+    if count != 1 || target_count != 1 || datatype != target_datatype {
+        return false;
+    }
+    let Some((process, number)) = one_element(&[origin], datatype) else { return false };
+    on_window(process, win, |guard, win| {
+        if process.counts_ops(&guard) {
+            return Err(guard);
         }
-        let (process, datatype) = one_element(&[origin], datatype)?;
-        let mut guard = process.engine.lock();
-        // SAFETY: as in `put_quickly`.
-        let win = unsafe { held_window(process, &guard, win) }?;
         let (data, one_sided) = (origin.cast(), &process.one_sided);
-        let record = || process.recorder.record(functions::MPI_ACCUMULATE, win.context(), rank, 0, 1);
+        let record = || process.recorder.record_untimed(functions::MPI_ACCUMULATE, win.context(), rank, 0, 1);
         // SAFETY: the program passed an element.
-        unsafe { one_sided.accumulate_quickly(&mut guard, win, data, datatype, rank, displacement, op, record) }?;
-        process.on_op_used(&guard, op, datatype.size());
-        Some(())
-    };
-    accumulate().is_some()
+        unsafe { one_sided.accumulate_quickly(guard, win, data, number, rank, displacement, op, record) }
+    })
 }
 
 /// The short way of `MPI_Fetch_and_op`, as that of `MPI_Put`.
@@ -151,21 +163,18 @@ pub fn fetch_and_op_quickly(
     op: usize,
     win: usize,
 ) -> bool {
-    let fetch = || {
-        // Without data their address is ignored.
-        let used = if op == abi::MPI_NO_OP { result.cast_const() } else { origin };
-        let (process, datatype) = one_element(&[used, result], datatype)?;
-        let mut guard = process.engine.lock();
-        // SAFETY: as in `put_quickly`.
-        let win = unsafe { held_window(process, &guard, win) }?;
-        let (buffers, one_sided) = ((origin.cast(), result.cast()), &process.one_sided);
-        let record = || process.recorder.record(functions::MPI_FETCH_AND_OP, win.context(), rank, 0, 1);
+    // Without data their address is ignored.
+    let data = if op == abi::MPI_NO_OP { result.cast_const() } else { origin };
+    let Some((process, number)) = one_element(&[data, result], datatype) else { return false };
+    on_window(process, win, |guard, win| {
+        if process.counts_ops(&guard) {
+            return Err(guard);
+        }
+        let (buffers, one_sided) = ((data.cast(), result.cast()), &process.one_sided);
+        let record = || process.recorder.record_untimed(functions::MPI_FETCH_AND_OP, win.context(), rank, 0, 1);
         // SAFETY: the program passed elements.
-        unsafe { one_sided.fetch_and_op_quickly(&mut guard, win, buffers, datatype, rank, displacement, op, record) }?;
-        process.on_op_used(&guard, op, if op == abi::MPI_NO_OP { 0 } else { datatype.size() });
-        Some(())
-    };
-    fetch().is_some()
+        unsafe { one_sided.fetch_and_op_quickly(guard, win, buffers, number, rank, displacement, op, record) }
+    })
 }
 
 /// The short way of `MPI_Compare_and_swap`, as that of `MPI_Put`.
@@ -180,17 +189,14 @@ pub fn compare_and_swap_quickly(
     displacement: isize,
     win: usize,
 ) -> bool {
-    let swap = || {
-        let (process, datatype) = one_element(&[origin, compare, result], datatype)?;
-        let mut guard = process.engine.lock();
-        // SAFETY: as in `put_quickly`.
-        let win = unsafe { held_window(process, &guard, win) }?;
+    let addresses = [origin, compare, result.cast_const()];
+    let Some((process, number)) = one_element(&addresses, datatype) else { return false };
+    on_window(process, win, |guard, win| {
         let (buffers, one_sided) = ((origin.cast(), compare.cast(), result.cast()), &process.one_sided);
-        let record = || process.recorder.record(functions::MPI_COMPARE_AND_SWAP, win.context(), rank, 0, 1);
+        let record = || process.recorder.record_untimed(functions::MPI_COMPARE_AND_SWAP, win.context(), rank, 0, 1);
         // SAFETY: the program passed elements.
-        unsafe { one_sided.compare_and_swap_quickly(&mut guard, win, buffers, datatype, rank, displacement, record) }
-    };
-    swap().is_some()
+        unsafe { one_sided.compare_and_swap_quickly(guard, win, buffers, number, rank, displacement, record) }
+    })
 }
 
 /// `MPI_Put`

@@ -12,7 +12,7 @@ use crate::call_context::{CallContext, WinRef};
 use crate::check::Out;
 use crate::errors::Outcome;
 use crate::imp::group::group;
-use crate::imp::win_access::held_window;
+use crate::imp::win_access::on_window;
 
 /// The process, with the lock released, because the call may wait.
 fn unlocked(cx: CallContext) -> &'static Process {
@@ -25,19 +25,15 @@ fn quickly(
     (function, rank, win): (u16, c_int, usize),
     call: impl FnOnce(&Process, &mut Guard<'_>, &Win) -> Option<()>,
 ) -> bool {
-    let quickly = || {
-        let process = mpi_env::running_quickly()?;
-        if mpi_t::any_callback_registered() {
-            return None;
-        }
-        let mut guard = process.engine.lock();
-        // SAFETY: the guard is held, and nothing below frees a window.
-        let win = unsafe { held_window(process, &guard, win) }?;
-        call(process, &mut guard, win)?;
-        process.recorder.record(function, win.context(), rank, 0, 0);
-        Some(())
-    };
-    quickly().is_some()
+    let Some(process) = mpi_env::running_quickly() else { return false };
+    if mpi_t::whole_calls_requested() {
+        return false;
+    }
+    on_window(process, win, |mut guard, win| {
+        let Some(()) = call(process, &mut guard, win) else { return Err(guard) };
+        process.recorder.record_untimed(function, win.context(), rank, 0, 0);
+        Ok(())
+    })
 }
 
 /// The short way of `MPI_Win_lock`, of a lock that is free.

@@ -94,6 +94,12 @@ impl RawLock {
         }
     }
 
+    /// Releases the lock; wishes stay for the next release.
+    #[inline(always)]
+    pub(super) fn release_to_retake(&self) {
+        self.word.release();
+    }
+
     /// Whether a thread waits that does not sleep; may be out of date.
     #[inline]
     pub(super) fn is_awaited(&self) -> bool {

@@ -216,6 +216,12 @@ impl OnDemandMetrics {
         blocks.derived.session_ended(session);
     }
 
+    /// Whether an operation has a handle allocated for one of its metrics.
+    #[inline(always)]
+    pub(crate) fn counts_ops(&self, guard: &Guard<'_>) -> bool {
+        !self.0.get(guard).ops.is_empty()
+    }
+
     /// Counts a reduction or accumulation with this operation over this number of bytes. `op` may be any word.
     #[inline]
     pub(crate) fn op_used(&self, guard: &Guard<'_>, op: usize, bytes: u64) {

@@ -172,6 +172,12 @@ impl Process {
         self.on_demand.op_used(guard, op, bytes);
     }
 
+    /// Whether uses of any operation are counted. While none are, [`Process::on_op_used`] need not be called.
+    #[inline(always)] // short ways
+    pub fn counts_ops(&self, guard: &Guard<'_>) -> bool {
+        self.on_demand.counts_ops(guard)
+    }
+
     /// Counts a call that uses this predefined datatype, while this process record or another has a handle allocated
     /// for one.
     #[cold]

@@ -10,7 +10,11 @@ mod model;
 mod protocol;
 
 #[cfg(not(loom))]
+use std::ptr::NonNull;
+#[cfg(not(loom))]
 use std::sync::Arc;
+#[cfg(not(loom))]
+use std::sync::atomic::AtomicU64;
 
 #[cfg(not(loom))]
 use mpi_errors::Result;
@@ -27,8 +31,17 @@ pub use protocol::RankLock;
 #[derive(Debug)]
 pub struct RankLocks {
     memory: Arc<SharedMemory>,
+    /// The address of the first lock.
+    first: NonNull<u8>,
     ranks: u32,
 }
+
+// SAFETY: locks are atomics in memory that stays mapped while the value exists.
+#[cfg(not(loom))]
+unsafe impl Send for RankLocks {}
+// SAFETY: as above.
+#[cfg(not(loom))]
+unsafe impl Sync for RankLocks {}
 
 #[cfg(not(loom))]
 impl RankLocks {
@@ -43,9 +56,10 @@ impl RankLocks {
         Ok(RankLocks::of(SharedMemory::create(RankLocks::bytes(ranks), name)?, ranks))
     }
 
-    /// Those in memory that another process has created, of [`RankLocks::bytes`].
+    /// Those in memory that another process has created, of [`RankLocks::bytes`]. Panics if it is shorter.
     pub fn of(memory: SharedMemory, ranks: u32) -> RankLocks {
-        RankLocks { memory: Arc::new(memory), ranks }
+        let first = memory.first(RankLocks::bytes(ranks) as usize);
+        RankLocks { memory: Arc::new(memory), first, ranks }
     }
 
     /// See [`SharedMemory::descriptor`].
@@ -70,9 +84,20 @@ impl RankLocks {
     /// The lock of a process's memory. Panics if there is no such rank.
     #[inline]
     pub fn of_rank(&self, rank: u32) -> RankLock<'_> {
-        assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
-        let [state, claims] = self.memory.two_words(rank as usize * LINE);
-        RankLock::new(state, claims)
+        self.get(rank).unwrap_or_else(|| panic!("rank {rank} of {}", self.ranks))
+    }
+
+    /// The lock of a process's memory; `None` if there is no such rank.
+    #[inline(always)]
+    pub fn get(&self, rank: u32) -> Option<RankLock<'_>> {
+        if rank >= self.ranks {
+            return None;
+        }
+        // SAFETY: as long as `self` exists memory for so many lines is mapped there, and holds nothing but atomic words.
+        unsafe {
+            let state = self.first.add(rank as usize * LINE).cast::<AtomicU64>();
+            Some(RankLock::new(state.as_ref(), state.add(1).as_ref()))
+        }
     }
 }
 
