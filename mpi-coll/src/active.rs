@@ -165,6 +165,24 @@ impl Active {
         }
     }
 
+    /// Carries out a lowered schedule that begins, if nothing has to be waited for and no tool is to hear of it; whether it
+    /// is over. Otherwise the operation is still to be started, and goes on behind the steps that were carried out.
+    #[inline]
+    pub fn carry_out_at_once(&mut self) -> bool {
+        let (Some(lowered), Some(line)) = (&self.lowered, &self.schedule.line) else { return false };
+        if mpi_t::any_callback_registered() {
+            return false;
+        }
+        // SAFETY: as in `advance_lowered`.
+        let carried_out = unsafe { lowered.carry_out(&mut self.at, line.channel(), line.heading) };
+        // What is wrong with the data of another process is found again.
+        let Ok(None) = carried_out else { return false };
+        self.at = 0;
+        self.schedule.calling.count();
+        line.channel().end_operation(line.mutual);
+        true
+    }
+
     /// The error of an operation that is over. It may begin again.
     pub fn end(&mut self) -> Option<Error> {
         self.at = 0;

@@ -158,15 +158,22 @@ impl Calling {
         Calling { which, form, bytes, plan, key: key(comm), instruments, of_comm, events, chosen: *chosen, under_way }
     }
 
-    /// The operation begins; for the holder of the process lock. Returns the time, or 0 when no tool needs it.
-    pub fn begin(&self, engine: &Engine) -> u64 {
+    /// Counts an operation, for one that begins and ends in one call [`Calling::begin`] and [`Calling::end`] do no more.
+    #[inline]
+    pub fn count(&self) {
         let Calling { which, plan, bytes: (bytes, counted), .. } = *self;
         self.instruments.count(which, self.form, counted);
         self.of_comm.collectives.incr();
-        self.under_way.more(engine.process_lock().is_multiple());
         if self.chosen.is_watched(which) {
             self.chosen.record(which, bytes, plan);
         }
+    }
+
+    /// The operation begins; for the holder of the process lock. Returns the time, or 0 when no tool needs it.
+    pub fn begin(&self, engine: &Engine) -> u64 {
+        let Calling { which, plan, bytes: (bytes, _), .. } = *self;
+        self.count();
+        self.under_way.more(engine.process_lock().is_multiple());
         if !mpi_t::any_callback_registered() {
             return 0;
         }

@@ -123,6 +123,11 @@ impl Service for Schedules {
         }
     }
 
+    fn start_at_once(&self, guard: &mut Guard<'_>, operation: Handle) -> bool {
+        let slot = self.0.get_mut(guard).slots.get_mut(&operation);
+        slot.and_then(|slot| slot.active.as_mut()).is_some_and(|active| active.carry_out_at_once())
+    }
+
     fn start(&self, engine: &Engine, guard: &mut Guard<'_>, operation: Handle) {
         let Some(slot) = self.0.get_mut(guard).slots.get_mut(&operation) else { return };
         let Some(active) = slot.active.take() else { return };

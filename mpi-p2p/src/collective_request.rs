@@ -89,7 +89,9 @@ impl Engine {
         }
     }
 
-    /// Starts the operation of a persistent request; the lock may be released as for reduction functions.
+    /// Starts the operation of a persistent request that is inactive; the lock may be released as for reduction functions.
+    /// Errors: `MPI_ERR_REQUEST` for a request of another kind.
+    #[inline(never)]
     pub(crate) fn start_collective(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
         let core = &mut self.state.get_mut(guard).core;
         let Some(RecipeRequest { recipe: Recipe::Collective(recipe), activity, .. }) = core.recipes.get_mut(request)
@@ -97,14 +99,21 @@ impl Engine {
             return core.check_startable(request);
         };
         let operation = recipe.operation;
-        *activity = Activity::UnderWay(operation);
+        // Its request is needed only if it is not over at once, which the service finds without a look at it.
+        *activity = Activity::Over;
+        let Some(service) = self.schedules.get() else { return Ok(()) };
+        if service.start_at_once(guard, operation) {
+            return Ok(());
+        }
+        let core = &mut self.state.get_mut(guard).core;
+        if let Some(found) = core.recipes.get_mut(request) {
+            found.activity = Activity::UnderWay(operation);
+        }
         if let Some(found) = core.requests.get_mut(operation) {
             (found.work, found.marks, found.error) = (Work::Collective, COLLECTIVE, None);
         }
         core.instruments.requests.raise(1);
-        if let Some(service) = self.schedules.get() {
-            service.start(self, guard, operation);
-        }
+        service.start(self, guard, operation);
         Ok(())
     }
 
@@ -134,7 +143,11 @@ impl Core {
     /// Refuses to cancel or free the request of a collective operation that is active. Errors: `MPI_ERR_REQUEST`.
     pub fn refuse_collective(&self, handle: Handle, what: &str) -> Result<()> {
         let is_collective = |request: &Request| request.marks & COLLECTIVE != 0;
-        match self.requests.get(self.under_way(handle)).is_some_and(is_collective) {
+        let is_active = match self.recipes.get(handle) {
+            Some(RecipeRequest { recipe: Recipe::Collective(_), activity, .. }) => *activity != Activity::Inactive,
+            _ => self.requests.get(handle).is_some_and(is_collective),
+        };
+        match is_active {
             false => Ok(()),
             true => {
                 let rule = format!("a collective operation that was started cannot be {what}: wait for it");

@@ -42,6 +42,11 @@ pub trait Service: Send + Sync {
     fn message(&self, engine: &Engine, guard: &mut Guard<'_>, message: ServiceMessage<'_>);
     /// An operation is complete that the service has registered with [`Engine::serve_completion`].
     fn completed(&self, engine: &Engine, guard: &mut Guard<'_>, request: Handle, completion: Completion);
+    /// Carries out the operation of a persistent request that is started, if nothing has to be waited for; whether it is
+    /// over. Otherwise [`Service::start`] follows. Does not release the lock.
+    fn start_at_once(&self, _guard: &mut Guard<'_>, _operation: Handle) -> bool {
+        false
+    }
     /// The operation of a persistent request ([`Engine::collective_init`]) is started. An error is that of its
     /// completion.
     fn start(&self, _engine: &Engine, _guard: &mut Guard<'_>, _operation: Handle) {}

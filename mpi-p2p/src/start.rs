@@ -101,6 +101,10 @@ impl Engine {
                         other => self.start_otherwise(guard, request, AtOnce::Received(other)),
                     };
                 }
+                Recipe::Collective(_) => {
+                    record(StartedRequest { context: *context, peer: -1, tag: 0 });
+                    return self.start_collective(guard, request);
+                }
                 _ => {}
             }
         }
@@ -130,7 +134,6 @@ impl Engine {
                 Ok(()) => {}
                 Err(Unstarted::Failed(error)) => return Err(error),
                 Err(Unstarted::ToBeCopied) => return self.start_buffered_recipe(guard, request),
-                Err(Unstarted::Collective) => return self.start_collective(guard, request),
             },
         }
         if self.state.get(guard).core.copies.open > 0 {
@@ -244,8 +247,6 @@ enum Unstarted {
     Failed(Error),
     /// The data of a buffered send are long: they are copied with the lock released. The request is still inactive.
     ToBeCopied,
-    /// It is a collective operation, which the module above starts.
-    Collective,
 }
 
 impl From<Error> for Unstarted {
@@ -286,10 +287,11 @@ impl State {
                     Started::Under(operation) => Activity::UnderWay(operation),
                 }
             }
-            Recipe::Collective(_) => return Err(Unstarted::Collective),
-            // `start_recorded` starts receives.
+            // `start_recorded` starts receives and collective operations.
             Recipe::PartitionedSend(_) | Recipe::PartitionedReceive(_) => return Ok(self.start_partitioned(request)?),
-            Recipe::Receive(_) | Recipe::Generalized(_) => return Ok(self.core.check_startable(request)?),
+            Recipe::Receive(_) | Recipe::Collective(_) | Recipe::Generalized(_) => {
+                return Ok(self.core.check_startable(request)?);
+            }
         };
         if let Some(found) = self.core.recipes.get_mut(request) {
             found.activity = activity;
