@@ -32,6 +32,8 @@ const FRAGMENT_MAX: u64 = 32 << 10;
 const SHORT_FRAGMENT_MAX: u64 = 16 << 10;
 /// Shortest mean run in bytes of a buffer with gaps into which data in shared memory is copied run by run.
 const SHARED_RUNS_FROM: u64 = 1 << 10;
+/// Shortest mean run of a buffer with gaps into which a receiver reads over a network: of 32 KiB the reads cost as much as fragments.
+const NETWORK_RUNS_FROM: u64 = 64 << 10;
 /// Most fragments of one message that are sent while the lock is held.
 const FRAGMENTS_AT_ONCE: u32 = 8;
 
@@ -71,7 +73,9 @@ impl Core {
             (0, Some(_)) => Copied::ByReceiver,
             _ if wanted < SHARE_FROM => Copied::Never,
             // Over a network the receiver reads into its own runs; those of a sender would need a registration each.
-            (0, None) if !near && endpoint.can_copy(from) => copied_in_runs(offer, &buffer, wanted, false, least),
+            (0, None) if !near && endpoint.can_copy(from) => {
+                copied_in_runs(offer, &buffer, wanted, false, least.max(NETWORK_RUNS_FROM))
+            }
             _ if !endpoint.can_copy_runs(from) => Copied::Never,
             _ => copied_in_runs(offer, &buffer, wanted, can_share, least),
         };
