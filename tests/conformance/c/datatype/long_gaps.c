@@ -22,7 +22,7 @@ static MPI_Comm own[THREADS];
 /* The length of piece `i`, and the gap behind it. */
 static void piece(int kind, int i, int *length, int *gap)
 {
-    static const int lengths[KINDS] = {BYTES, 1, 8, 700, 20000, 20000, 3000, 4};
+    static const int lengths[KINDS] = {BYTES, 1, 8, 700, 100000, 20000, 3000, 4};
     static const int gaps[KINDS] = {0, 2, 8, 300, 900, 900, 1, 3};
     *length = lengths[kind], *gap = gaps[kind];
     if (kind == 1)
