@@ -23,7 +23,7 @@ use crate::buffering::{Buffering, Choice, Sieving};
 use crate::fault::{Fault, quoted};
 use crate::hints::Hints;
 use crate::instruments::FileInstruments;
-use crate::plain::Plain;
+use crate::places::Plain;
 use crate::pointer::SharedPointer;
 use crate::same_file::Hosts;
 use crate::split_access::SplitAccess;

@@ -6,7 +6,7 @@
 //! - [`View`]: the view of a process on a file. [`Typed`]: memory of an access, with its datatype. [`Representation`]:
 //!   the representation of data; `convert`, `registered`: accesses with one that is not as in memory.
 //! - `atomicity`: locks on accessed ranges. `split`, `split_access`: split collective accesses.
-//! - `plain`: accesses without gaps, in a short way.
+//! - `plain`: accesses without gaps, in a short way. `places`: where their data lie.
 //! - `collective_access`: collective accesses; `two_phase`, `stage`: those through shared windows, `cover`: whether data
 //!   fill a window. `sieve`: strided accesses of one process. `window`: data of a view in memory. `hints`, `buffering`.
 //! - `shared`: accesses by the shared file pointer. `pointer`: its shared word. `shared_memory`: its memory.
@@ -41,6 +41,7 @@ mod moved;
 mod open;
 mod openers;
 mod parcels;
+mod places;
 mod plain;
 mod pointer;
 mod registered;

@@ -10,7 +10,7 @@ use mpi_datatype::{Datatype, Layout, predefined};
 use mpi_errors::{Error, Result};
 
 use crate::datarep::{Registered, Representation};
-use crate::plain::Plain;
+use crate::places::Plain;
 
 /// Runs of this mean length or more are long.
 const SHORT_RUN: u64 = 32 * 1024;
