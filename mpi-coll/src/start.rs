@@ -60,7 +60,11 @@ impl Collectives {
 
     /// Starts the progress thread if it is to make progress.
     fn choose_progress(&self, guard: &mut Guard<'_>) -> Result<()> {
-        if self.settings.progress_thread.get() { self.engine.start_progress_thread(guard) } else { Ok(()) }
+        if !self.settings.progress_thread.get() {
+            return Ok(());
+        }
+        let advice = "Set coll_progress_thread=off, or allow more threads (ulimit -u).";
+        self.engine.start_progress_thread(guard, advice)
     }
 
     /// Prepares a call, and numbers it.

@@ -57,6 +57,19 @@ fn is_sleeping(pid: i32) -> bool {
     std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| words.starts_with(b"sleep\0"))
 }
 
+/// Whether a process that the script has started is there, and sleeps as soon as it has become `sleep`.
+fn stays(pid: i32) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !is_sleeping(pid) {
+        let is_there = std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| !words.is_empty());
+        if !is_there || Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    true
+}
+
 /// Ends the daemon.
 fn clean(folder: &Path) {
     let pid = noted(folder, "daemon");
@@ -73,7 +86,7 @@ fn clean(folder: &Path) {
 fn a_daemon_outlives_a_good_job() {
     let folder = folder("good");
     assert_eq!(run(&folder, "well", "exit 0"), Some(0));
-    assert!(is_sleeping(noted(&folder, "daemon")));
+    assert!(stays(noted(&folder, "daemon")));
     clean(&folder);
 }
 
@@ -81,7 +94,7 @@ fn a_daemon_outlives_a_good_job() {
 fn a_failed_job_ends_what_the_launcher_leaves_but_no_daemon() {
     let folder = folder("failed");
     assert_eq!(run(&folder, "badly", "exit 3"), Some(3));
-    assert!(is_sleeping(noted(&folder, "daemon")));
+    assert!(stays(noted(&folder, "daemon")));
     assert!(!is_sleeping(noted(&folder, "remote")));
     clean(&folder);
 }

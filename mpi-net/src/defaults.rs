@@ -2,7 +2,7 @@
 //! packets of this library. They have no counterpart in the hints of `fi_getinfo`.
 //!
 //! Invariant: a variable that the user has set keeps its value, and so do those of its provider. The variables are in the
-//! environment only while libfabric reads them: the program and the processes that it starts do not have them.
+//! environment only while libfabric reads them: processes that other threads of the program start in that moment have them too, and no others.
 //! Not here: the control variables of this library (`settings`).
 #![allow(unsafe_code)] // the list of variables of the C library
 
@@ -64,37 +64,62 @@ const fn version(major: u32, minor: u32) -> u32 {
 
 /// Takes the variables out of the environment again when it is dropped.
 pub(crate) struct Defaults {
-    before: *mut *mut c_char,
-    list: *mut *mut c_char,
+    /// The texts that were added. They stay in memory: other threads of the program may read them at any time.
+    added: Vec<*mut c_char>,
 }
 
 impl Defaults {
     /// Adds them to the environment, for packets of `packet` bytes at most; before the first call of libfabric that looks for providers.
     pub(crate) fn set(version: u32, provider: &str, peers: u32, packet: usize) -> Defaults {
         let has_adapter = fs::read_dir("/sys/class/infiniband").is_ok_and(|mut adapters| adapters.next().is_some());
-        let before = current().load(Acquire); // pairs with the exchanges below
+        let before = current().load(Acquire); // pairs with the exchange below
         // SAFETY: the list of the process.
         let variables = unsafe { variables(before) };
-        let is_set = |name: &str| variables.iter().any(|variable| begins(*variable, name));
+        let is_set = |name: &str| variables.iter().any(|variable| text_of(*variable).starts_with(name.as_bytes()));
         let added = additions(&Surroundings { version, provider, has_adapter, peers, packet }, is_set);
         if added.is_empty() {
-            return Defaults { before, list: before };
+            return Defaults { added: Vec::new() };
         }
-        // The list and its new texts stay: a thread of the program may read the environment at any time, and `setenv` would free the old list.
         let texts = added.into_iter().map(|text| CString::new(text).expect("text without a NUL").into_raw());
-        let list: Vec<_> = variables.into_iter().chain(texts).chain([null_mut()]).collect();
+        let texts: Vec<*mut c_char> = texts.collect();
+        // The list stays too. `setenv` would free the old one, which another thread may read.
+        let list: Vec<_> = variables.into_iter().chain(texts.iter().copied()).chain([null_mut()]).collect();
         let list = Box::leak(list.into_boxed_slice()).as_mut_ptr();
-        match current().compare_exchange(before, list, AcqRel, Relaxed) {
-            Ok(_) => Defaults { before, list },
-            Err(_) => Defaults { before, list: before },
-        }
+        // Another list now is one that the program has changed meanwhile.
+        let exchanged = current().compare_exchange(before, list, AcqRel, Relaxed).is_ok();
+        Defaults { added: if exchanged { texts } else { Vec::new() } }
+    }
+
+    /// The limit up to which `ofi_rxm` sends data at once, if the user or [`Defaults::set`] has set it. It connects only processes with
+    /// the same one.
+    pub(crate) fn eager_limit(&self) -> Option<String> {
+        // SAFETY: the list of the process.
+        let variables = unsafe { variables(current().load(Acquire)) };
+        let value = |variable: &*mut c_char| text_of(*variable).strip_prefix(b"FI_OFI_RXM_EAGER_LIMIT=");
+        variables.iter().find_map(value).map(|value| String::from_utf8_lossy(value).into_owned())
     }
 }
 
 impl Drop for Defaults {
     fn drop(&mut self) {
-        // Another list is one of the program, which has changed its environment meanwhile.
-        let _ = current().compare_exchange(self.list, self.before, AcqRel, Relaxed);
+        let list = current().load(Acquire);
+        if list.is_null() || self.added.is_empty() {
+            return;
+        }
+        // The list may be another one, and changed in place: only what was added leaves it.
+        // SAFETY: the list of the process, which ends with NULL; entries move to the front only. A thread that reads it meanwhile finds
+        // texts or the end, as while `unsetenv` runs.
+        unsafe {
+            let (mut from, mut to) = (list, list);
+            while !(*from).is_null() {
+                if !self.added.contains(&*from) {
+                    *to = *from;
+                    to = to.add(1);
+                }
+                from = from.add(1);
+            }
+            *to = null_mut();
+        }
     }
 }
 
@@ -121,15 +146,20 @@ unsafe fn variables(list: *mut *mut c_char) -> Vec<*mut c_char> {
     all
 }
 
-/// Whether the name of a variable begins with a text.
-fn begins(variable: *mut c_char, name: &str) -> bool {
-    // SAFETY: a C string of the environment.
-    unsafe { CStr::from_ptr(variable) }.to_bytes().starts_with(name.as_bytes())
+/// A variable with its value.
+fn text_of<'a>(variable: *mut c_char) -> &'a [u8] {
+    // SAFETY: a C string of the environment, which is used at once.
+    unsafe { CStr::from_ptr(variable) }.to_bytes()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
+
+    /// For tests that change the environment.
+    static ALONE: Mutex<()> = Mutex::new(());
 
     fn around(minor: u32, provider: &str) -> Surroundings<'_> {
         Surroundings { version: version(1, minor), provider, has_adapter: false, peers: 4, packet: 69632 }
@@ -157,11 +187,28 @@ mod tests {
 
     #[test]
     fn the_environment_has_them_only_meanwhile() {
+        let _alone = ALONE.lock();
         let has = || std::env::var_os("FI_UNIVERSE_SIZE");
         let before = has();
         let defaults = Defaults::set(version(1, 5), "", 77_777, 69632);
         assert_eq!(has(), before.clone().or(Some("77777".into())));
         drop(defaults);
         assert_eq!(has(), before);
+    }
+
+    #[test]
+    fn what_the_program_changes_meanwhile_stays() {
+        let _alone = ALONE.lock();
+        let has = |name: &str| std::env::var_os(name);
+        let defaults = Defaults::set(version(1, 5), "", 66_666, 69632);
+        // SAFETY: no other test of this file reads or sets these.
+        unsafe {
+            std::env::set_var("DEFAULTS_TEST_1", "1");
+            std::env::set_var("DEFAULTS_TEST_2", "2");
+            std::env::remove_var("DEFAULTS_TEST_1");
+        }
+        drop(defaults);
+        assert_eq!((has("DEFAULTS_TEST_1"), has("DEFAULTS_TEST_2")), (None, Some("2".into())));
+        assert_ne!(has("FI_UNIVERSE_SIZE"), Some("66666".into()));
     }
 }

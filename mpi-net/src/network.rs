@@ -143,6 +143,8 @@ struct Inner {
     /// The number of the job, if the launcher has given it one.
     job: Option<u64>,
     own_address: Vec<u8>,
+    /// The limit of `ofi_rxm` for data that it sends at once, if that is set.
+    eager_limit: Option<String>,
     addresses: Option<Arc<dyn Addresses>>,
     /// To connect with peers whose ends are to be found.
     liveness: Option<Arc<Requests>>,
@@ -197,6 +199,7 @@ impl Network {
         let name = settings.provider.get();
         let defaults = Defaults::set(library.version_number(), &name, options.size, BUFFER);
         let mut provider = Provider::open(library, &name, options.size)?;
+        let eager_limit = defaults.eager_limit().filter(|_| provider.facts.provider.contains("ofi_rxm"));
         drop((kept, defaults));
         if provider.facts.longest < BUFFER {
             let (name, longest) = (&provider.facts.provider, provider.facts.longest);
@@ -222,6 +225,7 @@ impl Network {
             secret,
             job: options.job,
             own_address,
+            eager_limit,
             addresses: None,
             liveness: None,
             peers: (0..options.size).map(|rank| Peer::of_job(secret, options.rank, rank)).collect(),
@@ -264,7 +268,7 @@ impl Network {
         let host: String = host::name().chars().take(64).map(plain).collect();
         let hex: String = inner.own_address.iter().map(|byte| format!("{byte:02x}")).collect();
         let port = self.liveness.as_ref().map_or(0, Liveness::port);
-        format!("{FORMAT};{};{host};{hex};{port}", inner.provider.facts.provider.replace(';', "+"))
+        format!("{FORMAT};{};{host};{hex};{port}", inner.provider_in_address())
     }
 
     /// Passes where the addresses of the others are found, and the hosts of the job, that of this process first; none: losses are found

@@ -1,4 +1,5 @@
-//! A thread of the library that makes progress while the program computes: for collective operations that do not block.
+//! A thread of the library that makes progress while the program computes: for collective operations that do not block, and for
+//! windows whose operations need this process (a window counts as an operation from its creation until it is freed).
 //!
 //! The thread sleeps on the doorbell while such operations are under way and no thread of the program waits in the
 //! library; otherwise it sleeps on a condition of its own. A program that tests for its operations, or waits for them
@@ -22,14 +23,15 @@ use crate::core::State;
 use crate::engine::Engine;
 
 impl Engine {
-    /// Starts the thread, if it does not exist and messages ring a doorbell. Errors: `MPI_ERR_NO_MEM` without a thread.
-    pub fn start_progress_thread(self: &Arc<Self>, guard: &mut Guard<'_>) -> Result<()> {
+    /// Starts the thread, if it does not exist and messages ring a doorbell. `advice` is
+    /// that of the error. Errors: `MPI_ERR_NO_MEM` without a thread.
+    pub fn start_progress_thread(self: &Arc<Self>, guard: &mut Guard<'_>, advice: &'static str) -> Result<()> {
         if self.state.get(guard).core.background.running || !self.doorbell.can_announce() {
             return Ok(());
         }
         let engine = self.clone();
         let spawn = || Builder::new().name("progress".into()).spawn(move || engine.run_progress_thread());
-        let handle = with_all_signals_blocked(spawn).map_err(no_thread)?;
+        let handle = with_all_signals_blocked(spawn).map_err(|error| no_thread(error, advice))?;
         *self.progress_thread.handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
         let multiple_before = self.lock.is_multiple();
         self.lock.set_multiple(true);
@@ -178,7 +180,6 @@ impl Engine {
 }
 
 #[cold]
-fn no_thread(error: io::Error) -> Error {
-    Error::new(MPI_ERR_NO_MEM, format!("the progress thread cannot be started: {error}"))
-        .hint("Set coll_progress_thread=off, or allow more threads (ulimit -u).")
+fn no_thread(error: io::Error, advice: &'static str) -> Error {
+    Error::new(MPI_ERR_NO_MEM, format!("the progress thread cannot be started: {error}")).hint(advice)
 }

@@ -42,17 +42,19 @@ impl OneSided {
         memory: &dyn InstrumentMemory,
     ) -> Result<Win> {
         let (size, unit) = self.check(&what)?;
+        // Without a thread that is to be there no process gets a window.
+        let thread = self.choose_progress();
         let context = agree_on_context(&self.engine, parent, ids)?;
         let spec = CommSpec { errhandler: Handle(MPI_ERRORS_ARE_FATAL), ..CommSpec::duplicate(parent, context) };
         let internal_meters = self.internal_meters.of(parent.size().max(self.engine.size()));
         let comm = register(&self.engine, &mut self.engine.lock(), spec, internal_meters);
         // SAFETY: the caller passes the program's promise on.
         let Obtained { exposed, own, peers, registration } =
-            match unsafe { self.obtain(&comm, &what, size, unit, room) } {
+            match unsafe { self.obtain(&comm, &what, size, unit, room && thread.is_ok()) } {
                 Ok(obtained) => obtained,
                 Err(error) => {
                     unregister(&self.engine, &mut self.engine.lock(), &comm);
-                    return Err(error);
+                    return Err(thread.err().unwrap_or(error));
                 }
             };
         let locks = match self.obtain_locks(&comm) {
@@ -86,22 +88,17 @@ impl OneSided {
         let (lock, members) = (self.engine.process_lock(), members.clone());
         let service = Arc::new(WinService::new(lock, context, (comm.rank, members), own.clone()));
         self.engine.add_service(&mut self.engine.lock(), context, service.clone());
-        Ok(Win::new(
-            comm,
-            (registration, own, peers),
-            service,
-            (epoch, locks, counts),
-            exposed,
-            attributes,
-            hints,
-            instruments,
-        ))
+        let (memory, epochs) = ((registration, own, peers), (epoch, locks, counts));
+        let mut win = Win::new(comm, memory, service, epochs, exposed, attributes, hints, instruments);
+        self.begin_progress(&mut win);
+        Ok(win)
     }
 
     /// `MPI_Win_free`: returns when all processes have called it. The window's handle must be freed already; the caller
     /// retires its instruments. Collective; waits, with no guard held.
     pub fn end(&self, win: &Win) -> Result<()> {
         let met = self.coll.synchronize(&win.comm);
+        self.end_progress(win);
         let mut guard = self.engine.lock();
         self.engine.remove_service(&mut guard, win.context());
         let requests = win.service.requests(&guard);

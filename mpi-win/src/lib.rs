@@ -36,6 +36,7 @@ mod active;
 mod assertions;
 mod attach;
 mod attached;
+mod background;
 mod basic;
 mod blocks;
 mod borrowed;

@@ -47,6 +47,8 @@ pub struct Win {
     /// Whether its parts were given out as elements (`shared_parts`).
     given_out: AtomicBool,
     instruments: &'static WinInstruments,
+    /// Whether the progress thread is told of the window.
+    pub(crate) in_background: bool,
 }
 
 /// The values of a window's predefined attributes (MPI-5.0, 12.2.6), laid out as C programs read them.
@@ -107,6 +109,7 @@ impl Win {
             owned: Mutex::default(),
             given_out: AtomicBool::new(false),
             instruments,
+            in_background: false,
         }
     }
 

@@ -4,7 +4,7 @@
 //! - `library`: the library's functions, with the layouts that the PMIx standard gives them. `find`: its search.
 //!
 //! Invariant: a PMIx library that starts a world of its own, because it found no server, is not treated as the
-//! launcher's. Only a fence has no time limit: it ends when the slowest process comes.
+//! launcher's. Joining and reading values have a time limit; a fence ends when the slowest process comes.
 //! Not here: the values that processes exchange (`rendezvous`).
 
 mod find;
@@ -16,6 +16,8 @@ use std::ffi::{CString, NulError};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::mpsc;
 use std::time::Duration;
+
+use mpi_fabric::signal_mask::with_all_signals_blocked;
 
 use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
 use crate::other_launchers::Server;
@@ -76,10 +78,12 @@ impl Client {
     /// The library waits for the server in a thread of its own, so that the time limit holds.
     fn join(library: Library, limit: Duration) -> Result<Process, LauncherError> {
         let (result, received) = mpsc::channel();
-        let waiting = std::thread::Builder::new().name("pmix-init".into()).spawn(move || {
+        let init = move || {
             // The receiver may have reached its time limit.
             let _ = result.send(library.init());
-        });
+        };
+        // Signals of the program go to its own threads.
+        let waiting = with_all_signals_blocked(|| std::thread::Builder::new().name("pmix-init".into()).spawn(init));
         waiting.map_err(|error| LauncherError(format!("cannot start a thread to wait for the launcher: {error}")))?;
         match received.recv_timeout(limit) {
             Ok(Ok(own)) => Ok(own),

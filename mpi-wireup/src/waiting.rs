@@ -3,15 +3,20 @@
 //!
 //! Not here: the time limit of a launcher's other answers (`time_limit`).
 
+use std::io::{self, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
+
+use mpi_fabric::signal_mask::with_all_signals_blocked;
 
 /// Warns that a process has been waiting for so long. Two ranks warn: rank 0 may be the one that is missing. `origin`: by
 /// which the user finds the launcher.
 pub(crate) fn warn(rank: u32, size: u32, waited: Duration, origin: &str) {
     if rank < 2 {
-        eprintln!(
+        // Nobody may read it any more.
+        let _ = writeln!(
+            io::stderr(),
             "Ferrum MPI: rank {rank} of {size} has been waiting for {} seconds for all processes of the job to start MPI \
              ({origin})",
             waited.as_secs_f32()
@@ -24,11 +29,14 @@ pub(crate) fn warned_after<T>(limit: Duration, warn: impl FnOnce() + Send, wait:
     let (over, is_over) = mpsc::channel::<()>();
     thread::scope(|scope| {
         // Without a thread there is no warning.
-        let _ = thread::Builder::new().name("fence-warning".into()).spawn_scoped(scope, move || {
+        let warns = move || {
             if is_over.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
                 warn();
             }
-        });
+        };
+        // Signals of the program go to its own threads.
+        let _ =
+            with_all_signals_blocked(|| thread::Builder::new().name("fence-warning".into()).spawn_scoped(scope, warns));
         let result = wait();
         drop(over);
         result

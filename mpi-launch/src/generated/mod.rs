@@ -758,6 +758,22 @@ pub static CATALOG: Catalog = Catalog {
         },
         CvarRow {
             definition: CvarDef {
+                name: "win_progress_thread",
+                description: "Whether a thread of the library carries out the operations of other processes on this process's memory, and grants its locks, while the program computes, where these need this process: accumulations to memory of MPI_Win_create, all operations on attached memory and over a network. It is started with the first window, and ends in MPI_Finalize. It sleeps until a message arrives, and altogether without such a window and while a thread of the program waits in the library. While it exists, every call takes the lock of the process as with MPI_THREAD_MULTIPLE, and senders wake the thread by a system call. Takes effect with the next window.",
+                unit: "",
+                category: "win",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::UserBasic,
+                limits: Limits::Whole(0, 1),
+                states: Some(&SWITCH),
+                until_init: false,
+            },
+            initial: Initial::I32(0),
+        },
+        CvarRow {
+            definition: CvarDef {
                 name: "win_shared_locks",
                 description: "Whether all processes of a window map the memory of its locks, which they then take without its owner; otherwise the owner of the memory grants them when it makes progress, as it does where processes share no memory. Takes effect with the next window; if one process has the value no, none maps them.",
                 unit: "",

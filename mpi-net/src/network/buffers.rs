@@ -1,6 +1,6 @@
 //! The memory of the packets that are sent and received.
 //!
-//! Invariant: a buffer has one user, the caller or the provider. One that was never used takes no memory.
+//! Invariant: a buffer has one user, the caller or the provider. One that was never used takes no memory, unless it is registered.
 
 use std::alloc::{Layout, handle_alloc_error};
 use std::ptr::null_mut;

@@ -47,7 +47,7 @@ impl Shared {
     /// Copies pieces from or to a peer's region, several at a time, and waits for them.
     ///
     /// # Safety
-    /// The pieces of this process are readable, and writable for a read. Only a single one may have no bytes.
+    /// The pieces of this process are readable, and writable for a read.
     unsafe fn copy(&self, peer: u32, key: RegionKey, writes: bool, pieces: &[Piece]) -> Result<()> {
         if key.to_words()[1] == NO_KEY {
             let name = self.lock().name_of(peer);

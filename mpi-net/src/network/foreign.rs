@@ -12,16 +12,30 @@ use crate::liveness::Place;
 use crate::token::Identity;
 
 impl Inner {
+    /// The provider as addresses have it, with what its peers must have alike.
+    pub(super) fn provider_in_address(&self) -> String {
+        let plain = |letter: char| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
+        let mut text = self.provider.facts.provider.replace(';', "+");
+        if let Some(limit) = &self.eager_limit {
+            text.push(':');
+            text.extend(limit.chars().take(20).map(plain));
+        }
+        text
+    }
+
     /// Enters the address of a peer, as text; where it listens.
     pub(super) fn enter_address(&mut self, peer: u32, text: &str) -> std::result::Result<Place, String> {
         let Parsed { provider, host, address, port } =
             parsed(text).ok_or_else(|| format!("{text:?} is no address of this release of the library"))?;
-        let own = self.provider.facts.provider.replace(';', "+");
+        let own = self.provider_in_address();
         if provider != own {
+            let advice = match provider.split(':').next() == own.split(':').next() {
+                true => "the numbers are FI_OFI_RXM_EAGER_LIMIT, which has to be the same on all hosts: set it",
+                false => "choose one with FERRUM_NET_PROVIDER",
+            };
+            let here = host::name();
             return Err(format!(
-                "its host {host} uses provider {provider} and this host {} provider {own}: choose one with \
-                 FERRUM_NET_PROVIDER",
-                host::name()
+                "its host {host} uses provider {provider} and this host {here} provider {own}: {advice}"
             ));
         }
         let place = Place { host: host.into(), ip: liveness::ip_of(&address), port };

@@ -51,8 +51,8 @@ pub(super) enum NotStarted {
 struct Slot {
     operation: Operation,
     local: Registered,
-    /// 0: none is under way.
-    bytes: usize,
+    /// None: nothing is under way.
+    bytes: Option<usize>,
 }
 
 /// The operations.
@@ -66,7 +66,7 @@ pub(super) struct UnderWay {
 impl UnderWay {
     /// None yet, of a copy of so many pieces.
     pub(super) fn new(pieces: usize) -> UnderWay {
-        let slot = |_| Slot { operation: Operation::new(Kind::Copy, 0), local: Registered::NONE, bytes: 0 };
+        let slot = |_| Slot { operation: Operation::new(Kind::Copy, 0), local: Registered::NONE, bytes: None };
         let slots: Box<[Slot]> = (0..pieces.clamp(1, MOST)).map(slot).collect();
         UnderWay { slots: Box::into_raw(slots), count: 0 }
     }
@@ -80,7 +80,7 @@ impl UnderWay {
     /// A place for one more.
     pub(super) fn free(&self) -> Option<usize> {
         // SAFETY: members that this value alone uses.
-        (0..self.slots.len()).find(|place| unsafe { (*self.slot(*place)).bytes } == 0)
+        (0..self.slots.len()).find(|place| unsafe { (*self.slot(*place)).bytes.is_none() })
     }
 
     /// Starts the copy of a piece at a free place.
@@ -123,7 +123,7 @@ impl UnderWay {
         };
         if status == 0 {
             // SAFETY: members that this value alone uses.
-            unsafe { ((*slot).local, (*slot).bytes) = (local, piece.bytes) };
+            unsafe { ((*slot).local, (*slot).bytes) = (local, Some(piece.bytes)) };
             self.count += 1;
             return Ok(());
         }
@@ -140,13 +140,11 @@ impl UnderWay {
             let slot = self.slot(place);
             // SAFETY: the slot is alive; `progress` changes the number, under the lock that the caller has.
             let (bytes, number) = unsafe { ((*slot).bytes, (&raw const (*slot).operation.number).read_volatile()) };
-            if bytes == 0 || number == 0 {
-                continue;
-            }
+            let Some(bytes) = bytes.filter(|_| number != 0) else { continue };
             // SAFETY: nothing is under way at the place any more.
             inner.provider.end(unsafe { (*slot).local });
             // SAFETY: as above.
-            unsafe { (*slot).bytes = 0 };
+            unsafe { (*slot).bytes = None };
             self.count -= 1;
             if number < 0 {
                 failed.get_or_insert(Failure::Status(number));
@@ -170,6 +168,7 @@ impl UnderWay {
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
+        // A panic with operations under way ends the process: their memory must not be freed.
         assert_eq!(self.count, 0, "the provider has operations in this memory");
         // SAFETY: allocated by `new` or `leak`, and nothing is under way in it.
         drop(unsafe { Box::from_raw(self.slots) });
