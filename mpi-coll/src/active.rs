@@ -165,7 +165,7 @@ impl Active {
         }
     }
 
-    /// Carries out a lowered schedule that begins, if nothing has to be waited for and no tool is to hear of it; whether it
+    /// Carries out a lowered schedule that begins, if nothing has to be waited for and no callback is registered; whether it
     /// is over. Otherwise the operation is still to be started, and goes on behind the steps that were carried out.
     #[inline]
     pub fn carry_out_at_once(&mut self) -> bool {
@@ -175,7 +175,7 @@ impl Active {
         }
         // SAFETY: as in `advance_lowered`.
         let carried_out = unsafe { lowered.carry_out(&mut self.at, line.channel(), line.heading) };
-        // What is wrong with the data of another process is found again.
+        // What is wrong with the data of another process is found again: a step that fails has changed nothing.
         let Ok(None) = carried_out else { return false };
         self.at = 0;
         self.schedule.calling.count();

@@ -158,7 +158,7 @@ impl Calling {
         Calling { which, form, bytes, plan, key: key(comm), instruments, of_comm, events, chosen: *chosen, under_way }
     }
 
-    /// Counts an operation, for one that begins and ends in one call [`Calling::begin`] and [`Calling::end`] do no more.
+    /// Counts an operation. One that is over in the call that begins it needs neither [`Calling::begin`] nor [`Calling::end`].
     #[inline]
     pub fn count(&self) {
         let Calling { which, plan, bytes: (bytes, counted), .. } = *self;

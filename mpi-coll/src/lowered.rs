@@ -107,7 +107,7 @@ impl Lowered {
     }
 
     /// Carries out steps from `next` on up to one that must wait for a word, which it returns; `None` after the last.
-    /// Errors: what another process has published does not match.
+    /// Errors: what another process has published does not match; that step has changed nothing, and may be tried again.
     ///
     /// # Safety
     /// The memory of the schedule is alive, and nothing else uses it.

@@ -132,7 +132,7 @@ impl<'a> Guard<'a> {
 
     /// Releases the lock, and leaves the wishes of waiting threads to the next release. For a short way that ends with
     /// nothing done, where the calling thread takes the lock again at once: nothing has to be called here, so that the
-    /// short way keeps no registers for it.
+    /// short way keeps no registers for it. If it does not, threads that sleep for the lock find it free after a millisecond.
     #[inline(always)]
     pub fn release_to_retake(self) {
         let guard = std::mem::ManuallyDrop::new(self);

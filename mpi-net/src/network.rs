@@ -217,6 +217,7 @@ impl Network {
             },
             false => Registered::NONE,
         };
+        provider.keep(region);
         let kind = |number: usize| if number < RECEIVES { Kind::Receive } else { Kind::Send };
         let secret = Secret(options.secret);
         let remote_access = provider.facts.remote_access;

@@ -21,7 +21,7 @@ use crate::library::Library;
 
 /// Longest address of a provider, in bytes.
 pub(crate) const ADDRESS: usize = 256;
-/// The first key that is requested for a region: `cxi` takes those below for few regions that stay.
+/// The first key that is requested for a region: `cxi` reserves smaller ones for a few regions that stay.
 const FIRST_KEY: u64 = 100;
 
 /// Calls a function of a table of an object; `-ENOSYS` where the provider has none.
@@ -99,6 +99,8 @@ pub(crate) struct Provider {
     /// Readable when the completion queue may have something; -1 if the provider has no such descriptor.
     pub(crate) descriptor: i32,
     next_key: u64,
+    /// Memory that stays registered until the provider is closed.
+    kept: Registered,
 }
 
 // SAFETY: the objects of the library may be used by any thread, one at a time.
@@ -157,6 +159,7 @@ impl Provider {
             endpoint: null_mut(),
             descriptor: -1,
             next_key: FIRST_KEY,
+            kept: Registered::NONE,
         };
         let mut av = ffi::fi_av_attr {
             type_: av_type,
@@ -393,7 +396,15 @@ impl Provider {
 
 impl Drop for Provider {
     fn drop(&mut self) {
-        close(self.endpoint.cast());
+        let kept = std::mem::replace(&mut self.kept, Registered::NONE);
+        // An endpoint with regions that belong to it is not closed; others may still use theirs until it is.
+        if self.facts.mr_mode & ffi::FI_MR_ENDPOINT != 0 {
+            self.end(kept);
+            close(self.endpoint.cast());
+        } else {
+            close(self.endpoint.cast());
+            self.end(kept);
+        }
         close(self.cq.cast());
         close(self.av.cast());
         close(self.domain.cast());

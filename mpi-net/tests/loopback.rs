@@ -229,7 +229,7 @@ fn more_long_records_than_receives_arrive_whole() {
         // Connections need both ends.
         (1..=SENDERS).for_each(|from| ends[from].push(0, &head(0), &payload(from as u32, 0)).unwrap());
         poll(&mut ends, 0, &mut inbox, SENDERS);
-        // As many packets are under way as a sender may have, and the receiver looks at none meanwhile.
+        // As many packets are under way as a sender may have, and the receiver does not poll meanwhile.
         let end = Instant::now() + Duration::from_millis(500);
         let mut sent = [1; SENDERS + 1];
         while Instant::now() < end {

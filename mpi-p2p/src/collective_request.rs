@@ -101,7 +101,7 @@ impl Engine {
         let operation = recipe.operation;
         // Its request is needed only if it is not over at once, which the service finds without a look at it.
         *activity = Activity::Over;
-        let Some(service) = self.schedules.get() else { return Ok(()) };
+        let service = self.schedules.get().expect("the service has made the request");
         if service.start_at_once(guard, operation) {
             return Ok(());
         }

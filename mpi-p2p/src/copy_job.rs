@@ -22,8 +22,10 @@ use crate::run_table::{ListedChunk, RunTable, pieces};
 const PART_MAX: u64 = 128 << 10;
 /// The same over a network, where each part costs a round trip.
 const NETWORK_PART_MAX: u64 = 1 << 20;
-/// Bytes of a part whose runs are listed at once: all of it over a network, which has several copies under way.
-const PIECE: u64 = NETWORK_PART_MAX;
+/// Bytes of a part whose runs are listed at once.
+const PIECE: u64 = 128 << 10;
+/// The same where the runs are long: all of a part over a network, which has several copies under way.
+const LONG_RUNS_PIECE: u64 = NETWORK_PART_MAX;
 
 /// A long message that this process copies, or helps to copy.
 #[derive(Debug)]
@@ -276,10 +278,17 @@ impl Part {
         match self.far {
             // The table has addresses.
             Far::Listed(chunk) => self.copy_piece(0, bytes, RegionKey::NONE, &chunk.read(&self.copier)?),
-            Far::Region { region, offset } => (0..bytes).step_by(PIECE as usize).try_for_each(|at| {
-                let length = PIECE.min(bytes - at);
-                self.copy_piece(at, length, region, &[(offset + at, length)])
-            }),
+            Far::Region { region, offset } => {
+                let mean_run = match &self.local {
+                    Local::Into(buffer) => buffer.mean_run(),
+                    Local::From(data) => data.mean_run(),
+                };
+                let piece = if mean_run >= PIECE / 2 { LONG_RUNS_PIECE } else { PIECE };
+                (0..bytes).step_by(piece as usize).try_for_each(|at| {
+                    let length = piece.min(bytes - at);
+                    self.copy_piece(at, length, region, &[(offset + at, length)])
+                })
+            }
         }
     }
 

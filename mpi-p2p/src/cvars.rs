@@ -20,8 +20,8 @@ mpi_t::cvars! {
             name: "p2p_eager_limit", unit: "bytes", category: "p2p.protocol", scope: Local },
         /// Smallest mean length in bytes of the pieces of a datatype with gaps, from which this process copies its long
         /// messages directly between the pieces and the memory of the other process. Messages of types with shorter
-        /// pieces, and those whose other side has many pieces too, are packed into fragments. Takes effect with the
-        /// next message.
+        /// pieces, and those whose other side has many pieces too, are packed into fragments. Over a network only a receiver copies so, and
+        /// 64 KiB is the least. Takes effect with the next message.
         pub copy_runs_from: u64 = 16384 => {
             name: "p2p_copy_runs_from", unit: "bytes", category: "p2p.protocol", scope: Local,
             range: 1..=1 << 30, verbosity: TunerAll },

@@ -13,7 +13,7 @@
 
 use mpi_core::Handle;
 use mpi_datatype::RecvBuf;
-use mpi_fabric::{Copier, Endpoint, Payload, RecordHead};
+use mpi_fabric::{Copier, Endpoint, Payload, RecordHead, Way};
 use smallvec::SmallVec;
 
 use crate::chains::Key;
@@ -73,7 +73,7 @@ impl Core {
             (0, Some(_)) => Copied::ByReceiver,
             _ if wanted < SHARE_FROM => Copied::Never,
             // Over a network the receiver reads into its own runs; those of a sender would need a registration each.
-            (0, None) if !near && endpoint.can_copy(from) => {
+            (0, None) if endpoint.way(from) == Way::Network && endpoint.can_copy(from) => {
                 copied_in_runs(offer, &buffer, wanted, false, least.max(NETWORK_RUNS_FROM))
             }
             _ if !endpoint.can_copy_runs(from) => Copied::Never,

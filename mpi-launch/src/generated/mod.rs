@@ -247,7 +247,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_copy_runs_from",
-                description: "Smallest mean length in bytes of the pieces of a datatype with gaps, from which this process copies its long messages directly between the pieces and the memory of the other process. Messages of types with shorter pieces, and those whose other side has many pieces too, are packed into fragments. Takes effect with the next message.",
+                description: "Smallest mean length in bytes of the pieces of a datatype with gaps, from which this process copies its long messages directly between the pieces and the memory of the other process. Messages of types with shorter pieces, and those whose other side has many pieces too, are packed into fragments. Over a network only a receiver copies so, and 64 KiB is the least. Takes effect with the next message.",
                 unit: "bytes",
                 category: "p2p.protocol",
                 value: ValueType::U64,

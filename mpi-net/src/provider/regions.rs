@@ -50,6 +50,11 @@ impl Provider {
         made.or_else(|status| self.check("register memory", status).map(|()| Registered::NONE))
     }
 
+    /// Keeps a registration until the provider is closed. Only one is kept.
+    pub(crate) fn keep(&mut self, registered: Registered) {
+        self.kept = registered;
+    }
+
     /// Ends a registration.
     pub(crate) fn end(&mut self, registered: Registered) {
         close(registered.region.cast());

@@ -36,8 +36,8 @@ impl Losses {
     }
 
     /// Chooses the cause. A launcher that was killed is one. A launcher that has lost a host often ends on the others, first on this
-    /// machine, so the first loss of another host comes before losses here. It may end the processes of `mpiexec` on other hosts
-    /// without a word of theirs, so that their connections are closed like those of a lost host, and before that one's.
+    /// machine, so the first loss of another host comes before losses here. It may kill the processes of `mpiexec` on other hosts: their
+    /// connections are closed then like those of a lost host, perhaps before these.
     fn judge(&mut self, is_local: impl Fn(u32) -> bool) -> Option<Failure> {
         self.verdict_at = None;
         let order = |loss: &Failure| match *loss {
@@ -50,7 +50,9 @@ impl Losses {
         };
         let first = self.seen.iter().map(order).min()?;
         if self.causes.is_empty() {
-            self.causes = self.seen.iter().filter(|loss| order(loss) == first).copied().collect();
+            let same = self.seen.iter().filter(|loss| order(loss) == first).copied();
+            // Of hosts whose end was requested none is more of a cause than the others.
+            self.causes = same.take(if first < 4 { usize::MAX } else { 1 }).collect();
         }
         self.seen.iter().find(|loss| order(loss) == first).copied()
     }
@@ -173,6 +175,8 @@ mod tests {
         assert_eq!(judged(&[ended, lost(1, HostLoss::Closed), three]), (three, vec![]));
         assert_eq!(judged(&[three, ended, lost(1, HostLoss::Closed)]), (three, vec![]));
         assert_eq!(judged(&[ended, lost(1, HostLoss::Closed)]), (ended, vec![]));
+        let other = lost(2, HostLoss::Leaving { signal: libc::SIGTERM });
+        assert_eq!(judged(&[ended, other]), (ended, vec![]));
     }
 
     #[test]
