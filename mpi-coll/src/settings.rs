@@ -117,8 +117,9 @@ mpi_t::cvars! {
         /// Whether the processes of a collective call, of any form and on any communicator, first compare its operation,
         /// root and bytes, the predefined operation and type of reductions, and each block where blocks have lengths of
         /// their own, between neighbours too. Calls that do not match then fail in all processes with an error that
-        /// names the ranks, instead of hanging or giving wrong data, also where one blocks and the other does not. A
-        /// call needs two more messages for each process, and for such blocks one more to every other one. Takes effect
+        /// names the ranks, instead of hanging or giving wrong data, also where one blocks and the other does not. What is
+        /// not found is a blocking call on one process that meets the start of a persistent request on another: starts may
+        /// come in any order. A call needs two more messages for each process, and for such blocks one more to every other one. Takes effect
         /// with the next call, or the next persistent request. Must be equal in all processes of the job; otherwise
         /// calls hang. Has no effect on communicators with processes of several jobs.
         pub check: bool = false => {

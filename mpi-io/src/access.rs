@@ -360,7 +360,8 @@ fn whole_etypes(view: &View, bytes: u64) -> Result<u64> {
         "the data are no whole number of the view's etypes: {}, of {etype} each",
         mpi_errors::counted(bytes, "byte")
     );
-    Err(Error::new(MPI_ERR_TYPE, rule))
+    let advice = "Pass a count and a datatype whose data are a whole number of etypes of MPI_File_set_view.";
+    Err(Error::new(MPI_ERR_TYPE, rule).hint(advice))
 }
 
 /// The data byte where an access begins. Error if it moves parts of etypes, or ends beyond the last position of a file.

@@ -59,7 +59,9 @@ impl View {
     pub fn new(displacement: i64, etype: ViewType, filetype: ViewType, representation: Representation) -> Result<View> {
         let wrong = |name: &'static str, rule: &'static str, of: &ViewType| {
             let called = if of.datatype.name().is_empty() { "a derived datatype" } else { of.datatype.name() };
-            Err(Error::new(MPI_ERR_TYPE, rule).arg(name, &called))
+            let advice =
+                "A view needs committed types with data; the filetype consists of whole etypes at ascending places.";
+            Err(Error::new(MPI_ERR_TYPE, rule).arg(name, &called).hint(advice))
         };
         let displacement = u64::try_from(displacement).map_err(|_| {
             Error::new(MPI_ERR_ARG, "a view's displacement must not be negative").arg("disp", &displacement)

@@ -40,9 +40,10 @@ mpi_t::cvars! {
         pub provider: Text = "" => {
             name: "net_provider", unit: "", category: "net", scope: Constant, verbosity: UserBasic },
         /// Longest message in bytes that is sent whole to a process over the network, without waiting for its receive. Longer ones are
-        /// offered first, unless p2p_eager_limit is greater. 65536 at most. Takes effect with the next send.
+        /// offered first. If p2p_eager_limit is below 16384 or greater than this, that is the limit, up to 65536. Takes effect with the
+        /// next send.
         pub eager_limit: u64 = 65536 => {
-            name: "net_eager_limit", unit: "bytes", category: "net", scope: Local, verbosity: TunerBasic },
+            name: "net_eager_limit", unit: "bytes", category: "net", scope: Local, range: 0..=65536, verbosity: TunerBasic },
         /// How many seconds a host may answer nothing before its processes count as lost; then operations with them end with an
         /// error. 0: for ever. Takes effect when the job starts, if it needs a network.
         pub timeout: u32 = 30 => {

@@ -151,7 +151,8 @@ impl Core {
             false => Ok(()),
             true => {
                 let rule = format!("a collective operation that was started cannot be {what}: wait for it");
-                Err(Error::new(MPI_ERR_REQUEST, rule).arg("request", &handle))
+                let advice = "Complete it first, with MPI_Wait or MPI_Test.";
+                Err(Error::new(MPI_ERR_REQUEST, rule).arg("request", &handle).hint(advice))
             }
         }
     }

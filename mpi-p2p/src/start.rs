@@ -367,7 +367,9 @@ impl Core {
             }
             Some(found) if found.activity != Activity::Inactive => {
                 let rule = "the request is active: complete it before you start it again";
-                Err(Error::new(MPI_ERR_REQUEST, rule).arg("request", &request))
+                Err(Error::new(MPI_ERR_REQUEST, rule)
+                    .arg("request", &request)
+                    .hint("Complete it with MPI_Wait or MPI_Test."))
             }
             Some(_) => Ok(()),
         }

@@ -295,5 +295,7 @@ pub(crate) fn same_elements(name: &'static str, origin: Basic, target: Basic, at
     }
     let rule = "an accumulation needs the same elements on both sides";
     let error = Error::new(MPI_ERR_TYPE, rule).arg(name, &origin.datatype.name());
-    Err(error.arg("target_datatype", &target.datatype.name()))
+    let advice =
+        "Pass the same predefined datatype, or derived ones that are made of the same, for the origin and the target.";
+    Err(error.arg("target_datatype", &target.datatype.name()).hint(advice))
 }

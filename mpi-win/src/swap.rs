@@ -31,7 +31,8 @@ pub(crate) fn comparable(basic: Basic) -> Result<()> {
         return Ok(());
     }
     let rule = "only integers, truth values and MPI_BYTE can be compared and swapped";
-    Err(Error::new(MPI_ERR_TYPE, rule).arg("datatype", &basic.datatype.name()))
+    let advice = "Compare floating point numbers as integers of the same length, such as MPI_INT64_T for doubles.";
+    Err(Error::new(MPI_ERR_TYPE, rule).arg("datatype", &basic.datatype.name()).hint(advice))
 }
 
 #[cfg(test)]

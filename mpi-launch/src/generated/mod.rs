@@ -151,14 +151,14 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "net_eager_limit",
-                description: "Longest message in bytes that is sent whole to a process over the network, without waiting for its receive. Longer ones are offered first, unless p2p_eager_limit is greater. 65536 at most. Takes effect with the next send.",
+                description: "Longest message in bytes that is sent whole to a process over the network, without waiting for its receive. Longer ones are offered first. If p2p_eager_limit is below 16384 or greater than this, that is the limit, up to 65536. Takes effect with the next send.",
                 unit: "bytes",
                 category: "net",
                 value: ValueType::U64,
                 bind: Bind::NoObject,
                 scope: Scope::Local,
                 verbosity: Verbosity::TunerBasic,
-                limits: Limits::Whole(0, 18446744073709551615),
+                limits: Limits::Whole(0, 65536),
                 states: None,
                 until_init: false,
             },
@@ -711,7 +711,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_check",
-                description: "Whether the processes of a collective call, of any form and on any communicator, first compare its operation, root and bytes, the predefined operation and type of reductions, and each block where blocks have lengths of their own, between neighbours too. Calls that do not match then fail in all processes with an error that names the ranks, instead of hanging or giving wrong data, also where one blocks and the other does not. A call needs two more messages for each process, and for such blocks one more to every other one. Takes effect with the next call, or the next persistent request. Must be equal in all processes of the job; otherwise calls hang. Has no effect on communicators with processes of several jobs.",
+                description: "Whether the processes of a collective call, of any form and on any communicator, first compare its operation, root and bytes, the predefined operation and type of reductions, and each block where blocks have lengths of their own, between neighbours too. Calls that do not match then fail in all processes with an error that names the ranks, instead of hanging or giving wrong data, also where one blocks and the other does not. What is not found is a blocking call on one process that meets the start of a persistent request on another: starts may come in any order. A call needs two more messages for each process, and for such blocks one more to every other one. Takes effect with the next call, or the next persistent request. Must be equal in all processes of the job; otherwise calls hang. Has no effect on communicators with processes of several jobs.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
