@@ -1,5 +1,6 @@
-/* With win_progress_thread the operations of others on memory of rank 0 are carried out, and its lock is granted, while it
- * computes: it makes no call of MPI until it has seen the results of all. The argument is the flavour of the window. */
+/* With win_progress_thread the operations of others on memory of rank 0 are carried out, and its lock is granted, while
+ * it computes: it makes no call of MPI until it has seen the results of all. The argument is the flavour of the
+ * window. */
 #include "check.h"
 #include <sched.h>
 #include <time.h>
