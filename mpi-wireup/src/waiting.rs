@@ -46,22 +46,14 @@ pub(crate) fn warned_after<T>(limit: Duration, warn: impl FnOnce() + Send, wait:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
     fn a_wait_that_takes_longer_than_the_limit_warns_once() {
-        let warnings = AtomicU32::new(0);
-        let warn = || {
-            warnings.fetch_add(1, Ordering::Relaxed);
-        };
+        let (warned, warnings) = mpsc::channel();
+        let warn = || warned.send(()).expect("it is received below");
         assert_eq!(warned_after(Duration::from_secs(600), warn, || 7), 7);
-        assert_eq!(warnings.load(Ordering::Relaxed), 0);
-        let wait = || {
-            while warnings.load(Ordering::Relaxed) == 0 {
-                thread::sleep(Duration::from_millis(1));
-            }
-        };
-        warned_after(Duration::from_millis(5), warn, wait);
-        assert_eq!(warnings.load(Ordering::Relaxed), 1);
+        assert!(warnings.try_recv().is_err());
+        warned_after(Duration::from_millis(5), warn, || warnings.recv().expect("a warning"));
+        assert!(warnings.try_recv().is_err());
     }
 }
