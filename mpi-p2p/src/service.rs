@@ -155,6 +155,7 @@ impl Core {
             return self.fault(from, "a message with an invalid tag or source");
         };
         let data = payload.to_vec();
+        self.instruments.eager_received.incr();
         match self.services.behind.get_mut(&(head.context, key.source)) {
             Some(behind) => behind.push_back(Arrival::Here(key, data)),
             None => self.services.queue.push_back(Event { context: head.context, what: What::Message(key, data) }),
@@ -174,6 +175,7 @@ impl Core {
         request.marks = SERVED;
         match self.add_request(request) {
             Ok(request) => {
+                self.instruments.rendezvous_received.incr();
                 self.services.incoming.insert(request, (key, data));
                 let behind = self.services.behind.entry((head.context, key.source)).or_default();
                 behind.push_back(Arrival::OnTheWay(request));

@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use common::{Rank, Way, kept, run};
 use mpi_core::abi::{MPI_ANY_TAG, MPI_SUM};
 use mpi_datatype::{RecvBuf, SendBuf};
@@ -104,4 +107,31 @@ fn what_one_process_sends_before_a_window_exists_elsewhere_is_kept_for_it() {
             rank.one_sided.end(&win).expect("no fault");
         }
     });
+}
+
+#[test]
+fn messages_of_windows_are_counted_as_sent_and_as_received() {
+    // Sent and received by both ranks, by the eager and by the rendezvous protocol.
+    let counts: Arc<[AtomicU64; 4]> = Arc::default();
+    let of_ranks = counts.clone();
+    run(2, Way::Sent, move |rank: &Rank| {
+        let win = rank.allocate::<u64>(100_001);
+        let instruments = rank.engine.instruments();
+        rank.fence(&win).expect("no fault");
+        let received = instruments.eager_received.get();
+        rank.put(&win, kept(vec![1u64]), 1 - rank.rank(), 0).expect("inside");
+        rank.put(&win, kept(vec![2u64; 100_000]), 1 - rank.rank(), 1).expect("inside");
+        rank.fence(&win).expect("no fault");
+        assert!(instruments.eager_received.get() > received, "the short put came with a message");
+        rank.one_sided.end(&win).expect("no fault");
+        let sent = [instruments.eager_sent.get(), instruments.rendezvous_sent.get()];
+        let received = [instruments.eager_received.get(), instruments.rendezvous_received.get()];
+        for (sum, value) in of_ranks.iter().zip([sent, received].concat()) {
+            sum.fetch_add(value, Ordering::Relaxed);
+        }
+    });
+    let [eager_sent, rendezvous_sent, eager_received, rendezvous_received] =
+        [0, 1, 2, 3].map(|place| counts[place].load(Ordering::Relaxed));
+    assert!(rendezvous_sent >= 2, "the long puts");
+    assert_eq!((eager_received, rendezvous_received), (eager_sent, rendezvous_sent));
 }
