@@ -168,18 +168,18 @@ impl Engine {
         if let Some(Request { work, marks, .. }) = state.core.requests.get(request)
             && (matches!(work, Work::Pair { .. }) || marks & PAIRED != 0)
         {
-            return Err(Error::new(MPI_ERR_REQUEST, "a send and a receive under one request cannot be cancelled"));
+            return Err(not_cancelled(request, "a send and a receive under one request cannot be cancelled"));
         }
         let Some(RecipeRequest { recipe, activity, .. }) = state.core.recipes.get(request) else {
             state.cancel(request);
             return Ok(());
         };
         if recipe.is_partitioned() {
-            return Err(Error::new(MPI_ERR_REQUEST, "a partitioned operation cannot be cancelled"));
+            return Err(not_cancelled(request, "a partitioned operation cannot be cancelled"));
         }
         let operation = match activity {
             Activity::Inactive => {
-                return Err(Error::new(MPI_ERR_REQUEST, "an inactive request has no operation to cancel"));
+                return Err(not_cancelled(request, "an inactive request has no operation to cancel"));
             }
             Activity::Over => request,
             Activity::UnderWay(operation) => *operation,
@@ -456,4 +456,9 @@ impl Core {
         };
         Some(Some(completion))
     }
+}
+
+#[cold]
+fn not_cancelled(request: Handle, rule: &'static str) -> Error {
+    Error::new(MPI_ERR_REQUEST, rule).arg("request", &request)
 }

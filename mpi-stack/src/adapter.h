@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 
-/* The positions of arguments that describe a buffer, -1 for none, and whether it is significant at the root alone. */
+/* The positions of arguments that describe a buffer, -1 for none (no count: one element), and whether it is significant at the root alone. */
 typedef struct adapter_buffer {
     signed char address, count, datatype, partitions, at_root;
 } adapter_buffer;
@@ -132,7 +132,7 @@ static int64_t adapter_bytes(const ferrum_call *call)
         MPI_Count size;
         if (arguments[row->address].address == MPI_IN_PLACE || !(row->at_root ? place.at_root : place.elsewhere))
             continue;
-        int64_t count = arguments[row->count].integer;
+        int64_t count = row->count >= 0 ? arguments[row->count].integer : 1;
         if (row->partitions >= 0)
             count *= arguments[row->partitions].integer;
         if (count == 0)

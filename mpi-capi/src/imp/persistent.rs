@@ -74,8 +74,8 @@ pub fn startall(cx: CallContext, count: usize, requests: &mut [usize]) -> Outcom
     let requests = handles(requests);
     let first = requests.first().map_or(StartedRequest::NONE, |first| process.engine.facts_of(&guard, *first));
     process.recorder.record(functions::MPI_STARTALL, first.context, first.peer, first.tag, count as u64);
-    process
-        .engine
-        .start_all(&mut guard, requests)
-        .map_err(|(index, error)| Raised::on_context(error, process.engine.request_context(&guard, requests[index])))
+    process.engine.start_all(&mut guard, requests).map_err(|(index, error)| {
+        let error = error.rename_arguments(&[("request", "array_of_requests")]);
+        Raised::on_context(error, process.engine.request_context(&guard, requests[index]))
+    })
 }

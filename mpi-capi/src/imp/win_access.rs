@@ -289,7 +289,9 @@ pub fn fetch_and_op(
     let CallContext { process, mut guard, .. } = cx;
     process.on_op_used(&guard, op, data.bytes());
     let target = target(rank, displacement, 1, &datatype);
-    let fetch = |guard: &mut Guard<'_>| process.one_sided.fetch_and_op(guard, &win.win, data, result, &target, op);
+    let fetch = |guard: &mut Guard<'_>| {
+        process.one_sided.fetch_and_op(guard, &win.win, data, result, &target, op).map_err(of_one_element)
+    };
     start(process, &mut guard, &win, &target, None, fetch)
 }
 
@@ -310,9 +312,16 @@ pub fn compare_and_swap(
     let result = fortran_section::recv_buffer(&cx, "result_addr", result, 1, &datatype)?;
     let CallContext { process, mut guard, .. } = cx;
     let target = target(rank, displacement, 1, &datatype);
-    let swap =
-        |guard: &mut Guard<'_>| process.one_sided.compare_and_swap(guard, &win.win, &data, &compare, result, &target);
+    let swap = |guard: &mut Guard<'_>| {
+        process.one_sided.compare_and_swap(guard, &win.win, &data, &compare, result, &target).map_err(of_one_element)
+    };
     start(process, &mut guard, &win, &target, None, swap)
+}
+
+/// The error of a call on one element, which has no count.
+#[cold]
+fn of_one_element(error: Error) -> Error {
+    error.rename_arguments(&[("target_count", "datatype")])
 }
 
 /// `MPI_Rput`

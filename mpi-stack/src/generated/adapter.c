@@ -755,6 +755,7 @@ static const ferrum_parameter parameters_Compare_and_swap[] = {
     {"target_disp", "RMA_DISPLACEMENT_NNI", "MPI_Aint", FERRUM_INT64, FERRUM_IN},
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
+static const adapter_buffer buffers_Compare_and_swap[] = {{0, -1, 3, -1, 0}, {1, -1, 3, -1, 0}, {2, -1, 3, -1, 0}};
 static const ferrum_parameter parameters_Dims_create[] = {
     {"nnodes", "COMM_SIZE", "int", FERRUM_INT, FERRUM_IN},
     {"ndims", "NUM_DIMS", "int", FERRUM_INT, FERRUM_IN},
@@ -883,6 +884,7 @@ static const ferrum_parameter parameters_Fetch_and_op[] = {
     {"op", "OPERATION", "MPI_Op", FERRUM_HANDLE, FERRUM_IN},
     {"win", "WINDOW", "MPI_Win", FERRUM_HANDLE, FERRUM_IN},
 };
+static const adapter_buffer buffers_Fetch_and_op[] = {{0, -1, 2, -1, 0}, {1, -1, 2, -1, 0}};
 static const ferrum_parameter parameters_File_c2f[] = {
     {"file", "FILE", "MPI_File", FERRUM_HANDLE, FERRUM_IN},
 };
@@ -5563,7 +5565,7 @@ const adapter_buffers adapter_all_buffers[693] = {
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
-    {0, -1, NULL},
+    {3, -1, buffers_Compare_and_swap},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},
@@ -5583,7 +5585,7 @@ const adapter_buffers adapter_all_buffers[693] = {
     {2, -1, buffers_Exscan_c},
     {2, -1, buffers_Exscan_init},
     {2, -1, buffers_Exscan_init_c},
-    {0, -1, NULL},
+    {2, -1, buffers_Fetch_and_op},
     {0, -1, NULL},
     {0, -1, NULL},
     {0, -1, NULL},

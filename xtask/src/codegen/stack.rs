@@ -195,8 +195,8 @@ fn is_root(parameter: &Parameter) -> bool {
     parameter.kind == "RANK_ROOT"
 }
 
-/// Each described buffer of a function: the positions of address, count and datatype, and of the number of partitions
-/// (-1 for none), and whether the buffer is significant at the root only. Buffers that the process sends come first.
+/// Each described buffer of a function: the positions of address, count (-1 for one element) and datatype, and of the
+/// number of partitions (-1 for none), and whether the buffer is significant at the root only. Buffers that the process sends come first.
 fn buffers(spec: &Spec, function: &Function) -> Vec<[isize; 5]> {
     let mut buffers: Vec<(bool, [isize; 5])> = Vec::new();
     let place = |from: usize, wanted: &dyn Fn(&Parameter) -> bool| {
@@ -204,18 +204,22 @@ fn buffers(spec: &Spec, function: &Function) -> Vec<[isize; 5]> {
     };
     for (at, parameter) in function.parameters.iter().enumerate() {
         let kind = spec.kind(parameter);
-        let is_buffer = kind.check_in.as_deref().is_some_and(|check| super::entries::BUFFER_CHECKS.contains(&check));
         let by = |check: &'static str| move |each: &Parameter| spec.kind(each).check_in.as_deref() == Some(check);
         let count = place(at, &by("check::count"));
+        let is_buffer = match kind.check_in.as_deref() {
+            Some(check) if super::entries::BUFFER_CHECKS.contains(&check) => count.is_some(),
+            // MPI_Fetch_and_op and MPI_Compare_and_swap: one element.
+            _ => parameter.kind == "RAW_BUFFER" && !function.parameters.iter().any(by("check::count")),
+        };
         let datatype = place(at, &by(super::entries::DATATYPE_CHECK));
-        let (true, Some(count), Some(datatype)) = (is_buffer, count, datatype) else { continue };
-        if [count, datatype].iter().any(|at| function.parameters[*at].value("len").is_some()) {
+        let (true, Some(datatype)) = (is_buffer, datatype) else { continue };
+        if count.iter().chain([&datatype]).any(|at| function.parameters[*at].value("len").is_some()) {
             continue;
         }
-        let partitions = place(at, &|each: &Parameter| each.kind == "PARTITION").filter(|found| *found < count);
+        let partitions = place(at, &|each: &Parameter| each.kind == "PARTITION").filter(|found| Some(*found) < count);
         let at_root = parameter.has("root") && function.parameters.iter().any(is_root);
-        let partitions = partitions.map_or(-1, |at| at as isize);
-        let row = [at as isize, count as isize, datatype as isize, partitions, isize::from(at_root)];
+        let [count, partitions] = [count, partitions].map(|at| at.map_or(-1, |at| at as isize));
+        let row = [at as isize, count, datatype as isize, partitions, isize::from(at_root)];
         buffers.push((parameter.direction == Direction::Out, row));
     }
     buffers.sort_by_key(|(is_result, _)| *is_result);
@@ -241,6 +245,8 @@ mod tests {
         assert_eq!(buffers(&spec, &spec.functions[at]), [[0, 1, 2, -1, 0], [3, 4, 5, -1, 1]]);
         let (spec, at) = function("Psend_init");
         assert_eq!(buffers(&spec, &spec.functions[at]), [[0, 2, 3, 1, 0]]);
+        let (spec, at) = function("Fetch_and_op");
+        assert_eq!(buffers(&spec, &spec.functions[at]), [[0, -1, 2, -1, 0], [1, -1, 2, -1, 0]]);
         let (spec, at) = function("Barrier");
         assert!(buffers(&spec, &spec.functions[at]).is_empty());
     }

@@ -5,7 +5,7 @@ use super::Case;
 use super::cases::case;
 
 /// Builds the programs.
-pub const BUILD: &str = "set -e; s='-Wall -Wextra -Werror'; for n in closer again rooted; do mpicc $s $T/$n.c -o $n; done; \
+pub const BUILD: &str = "set -e; s='-Wall -Wextra -Werror'; for n in closer again rooted element; do mpicc $s $T/$n.c -o $n; done; \
     mpicc $s -shared -fPIC $T/accepts.c -o accepts.so; echo 'exec ./program alone' > program.sh; \
     printf '#!/bin/sh\\n./program alone\\nexit $?\\n' > run_program; chmod +x run_program";
 
@@ -80,6 +80,13 @@ pub const CASES: &[Case] = &[
         "mpiexec -n 4 --trace traces/j.json --tool accepts.so ./rooted && python3 $T/bytes.py traces/j.json MPI_Gather \
          MPI_Scatter MPI_Bcast MPI_Reduce",
         &["rank 0: 12 12 20 28 8\nrank 1: 12 12 20 28 8\nrank 2: 0 0 0 0 8\nrank 3: 12 12 20 28 8\n"],
+        &[],
+    ),
+    case(
+        "bytes of one-sided operations on one element",
+        "mpiexec -n 2 --trace traces/k.json --tool accepts.so ./element && python3 $T/bytes.py traces/k.json \
+         MPI_Fetch_and_op MPI_Compare_and_swap",
+        &["rank 0: 4 8 4\nrank 1: 4 8 4\n"],
         &[],
     ),
 ];
