@@ -207,6 +207,21 @@ pub const HOSTS: &[Bound] = &[
     ),
 ];
 
+const ALL_HOSTS: u64 = OTHER_HOSTS + 1;
+
+/// The messages that cross from host to host in a call of [`HOSTS`], and their bytes: of all ranks together. A tree of hosts has
+/// an edge for each host but one, doubling a message of each host in each step, and all with all one of each pair.
+#[allow(dead_code)] // of the measurement alone
+pub const CROSSING: &[(CollOp, u64, u64)] = &[
+    (Barrier, ALL_HOSTS * HOSTS_LOG, 0),
+    (Bcast, OTHER_HOSTS, 64 * OTHER_HOSTS),
+    (Reduce, OTHER_HOSTS, 32 * OTHER_HOSTS),
+    (Allreduce, ALL_HOSTS * HOSTS_LOG, 32 * ALL_HOSTS * HOSTS_LOG),
+    (Gather, OTHER_HOSTS, 4 * IN_HOST * OTHER_HOSTS),
+    (Scatter, OTHER_HOSTS, 4 * IN_HOST * OTHER_HOSTS),
+    (Allgather, ALL_HOSTS * OTHER_HOSTS, IN_HOST * ALL_HOSTS * OTHER_HOSTS),
+];
+
 /// The steps between hosts alone: those of one process of each host.
 pub const BETWEEN_HOSTS: &[Bound] = &[
     bound(Barrier, "Hosts", 0, (HOSTS_LOG, HOSTS_LOG + IN_HOST - 1, 0)),

@@ -70,8 +70,9 @@ struct Measured {
     algorithm: Option<i32>,
 }
 
-/// Fails if a call costs more than its bound, or goes by another algorithm.
-fn check(job: &Job, bounds: &[Bound]) {
+/// Fails if a call costs more than its bound, or goes by another algorithm. Returns the messages and bytes between hosts
+/// of each call.
+fn check(job: &Job, bounds: &[Bound]) -> Vec<(u64, u64)> {
     let link = |latency_ns| Link { latency_ns, bytes_per_us: 1_000_000 };
     let on_host = if let Kind::Hosts(ranks) = job.kind { ranks } else { job.ranks };
     let topology = Topology::new(job.ranks).ranks_per_host(on_host);
@@ -101,6 +102,11 @@ fn check(job: &Job, bounds: &[Bound]) {
         let algorithm = ranks[0][at].algorithm.expect("of rank 0");
         assert_eq!(ALGORITHMS.get(algorithm as usize), Some(&bound.algorithm), "{bound:?}");
     }
+    let between = |at: usize| {
+        let of_rank = |rank: &Vec<Measured>| (rank[at].sent.records_between_hosts, rank[at].sent.bytes_between_hosts);
+        ranks.iter().map(of_rank).fold((0, 0), |sum, rank| (sum.0 + rank.0, sum.1 + rank.1))
+    };
+    (0..bounds.len()).map(between).collect()
 }
 
 fn measured(caller: &Caller<'_>, clock: &Clock, begin_ns: u64, bound: &Bound) -> Result<Measured> {
@@ -114,8 +120,7 @@ fn measured(caller: &Caller<'_>, clock: &Clock, begin_ns: u64, bound: &Bound) ->
     if !watched {
         made = caller.call(bound.op, bound.block);
     }
-    let after = clock.traffic();
-    let sent = RankTraffic { records: after.records - before.records, bytes: after.bytes - before.bytes };
+    let sent = clock.traffic().since(before);
     made.map(|()| Measured { end_ns: clock.now_ns(), sent, algorithm })
 }
 
@@ -219,7 +224,11 @@ fn rings_take_a_step_for_each_rank_and_move_each_byte_as_often_as_all_with_all()
 #[test]
 fn several_hosts_take_the_steps_of_one_process_of_each_between_them() {
     let hosts = || Job::new(RANKS, Kind::Hosts(ON_HOST)).choosing(|_| {});
-    check(&hosts(), HOSTS);
+    let between = check(&hosts(), HOSTS);
+    for (bound, sent) in HOSTS.iter().zip(between) {
+        let (_, messages, bytes) = CROSSING.iter().find(|(op, ..)| *op == bound.op).expect("of each operation");
+        assert_eq!(sent, (*messages, *bytes), "messages and bytes between hosts: {bound:?}");
+    }
     // Within a host a message takes a thousandth of what it takes between hosts.
     check(&Job { within_ns: LATENCY_NS / 1000, ..hosts() }, BETWEEN_HOSTS);
 }

@@ -39,6 +39,22 @@ pub struct RankTraffic {
     pub records: u64,
     /// Bytes of payload that it sent, and bytes that it copied from or to regions of other ranks.
     pub bytes: u64,
+    /// Those of the records that went to ranks of other hosts.
+    pub records_between_hosts: u64,
+    /// Bytes of payload in those.
+    pub bytes_between_hosts: u64,
+}
+
+impl RankTraffic {
+    /// What was sent and copied since an earlier time, when it was this.
+    pub fn since(self, earlier: RankTraffic) -> RankTraffic {
+        RankTraffic {
+            records: self.records - earlier.records,
+            bytes: self.bytes - earlier.bytes,
+            records_between_hosts: self.records_between_hosts - earlier.records_between_hosts,
+            bytes_between_hosts: self.bytes_between_hosts - earlier.bytes_between_hosts,
+        }
+    }
 }
 
 /// A record under way; the order is that of arrival, then of sending.
@@ -270,9 +286,12 @@ impl State {
         let arrival_ns = self.occupy_link(from, to, self.clock(from), payload.len());
         self.traffic.records += 1;
         self.traffic.record_bytes += payload.len() as u64;
+        let (bytes, between_hosts) = (payload.len() as u64, self.topology.host_of(from) != self.topology.host_of(to));
         let sent = &mut self.ranks[from as usize].sent;
         sent.records += 1;
-        sent.bytes += payload.len() as u64;
+        sent.bytes += bytes;
+        sent.records_between_hosts += u64::from(between_hosts);
+        sent.bytes_between_hosts += if between_hosts { bytes } else { 0 };
         let peer = &self.ranks[to as usize];
         if self.is_lost(from) || peer.lost || peer.phase == Phase::Ended {
             return;
