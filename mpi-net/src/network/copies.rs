@@ -49,7 +49,7 @@ impl Shared {
     /// # Safety
     /// The pieces of this process are readable, and writable for a read.
     unsafe fn copy(&self, peer: u32, key: RegionKey, writes: bool, pieces: &[Piece]) -> Result<()> {
-        if key.to_words()[1] == NO_KEY {
+        if key.is_none() {
             let name = self.lock().name_of(peer);
             let rule = format!("{name} could not register the memory that this process was to copy");
             return Err(Error::new(MPI_ERR_OTHER, rule));
@@ -59,18 +59,22 @@ impl Shared {
             return Ok(());
         }
         let (mut polls, most) = (0, COPY_POLLS + (bytes / COPY_BYTES_PER_POLL).min(MOST_LONGER_POLLS) as u32);
-        let (mut left, mut under_way) = (Left { pieces, done: 0 }, UnderWay::new(pieces.len()));
+        let longest = self.lock().provider.facts.longest;
+        let (mut left, mut under_way) = (Left { pieces, done: 0 }, UnderWay::new(pieces, longest));
         let mut failed = None;
         loop {
             let mut inner = self.lock();
-            if inner.peers[peer as usize].lost.is_some() {
+            if inner.peers[peer as usize].lost.is_some() || inner.failure.is_some() {
                 // No answer will come, and the provider cannot be made to forget the operations.
                 inner.peers[peer as usize].copying |= under_way.leak();
-                return Err(lost_error(&inner, peer));
+                under_way.end(&mut inner);
+                return Err(match &inner.failure {
+                    Some(why) => Error::new(MPI_ERR_OTHER, why.clone()),
+                    None => lost_error(&inner, peer),
+                });
             }
             while failed.is_none()
-                && let Some(place) = under_way.free()
-                && let Some(piece) = left.first(inner.provider.facts.longest)
+                && let Some((place, piece)) = under_way.next(&left)
             {
                 // SAFETY: the caller's promise; the memory and the operation stay until it completes, for which the code below waits; except if
                 // the peer is lost: then the operation is leaked, and the caller's memory has to stay mapped as long as the provider (docs/hosts.md).
@@ -85,6 +89,9 @@ impl Shared {
             // Others that this process owes something may wait for it.
             inner.flush_all();
             under_way.collect(&mut inner, writes, &mut failed);
+            if failed.is_some() {
+                under_way.end(&mut inner);
+            }
             if under_way.count < before {
                 polls = 0;
             }
