@@ -15,23 +15,23 @@ const ENOUGH: usize = 1 << 20;
 
 /// What is left of the pieces.
 pub(super) struct Left<'a> {
-    pub(super) pieces: &'a [Piece],
+    pub(super) pieces: &'a [(RegionKey, Piece)],
     /// Bytes of the first one that were taken.
     pub(super) done: usize,
 }
 
 impl Left<'_> {
     /// The next bytes, at most so many.
-    pub(super) fn first(&self, longest: usize) -> Option<Piece> {
-        let Piece { offset, address, bytes } = *self.pieces.first()?;
+    pub(super) fn first(&self, longest: usize) -> Option<(RegionKey, Piece)> {
+        let (key, Piece { offset, address, bytes }) = *self.pieces.first()?;
         let (offset, address) = (offset + self.done as u64, address + self.done);
-        Some(Piece { offset, address, bytes: (bytes - self.done).min(longest) })
+        Some((key, Piece { offset, address, bytes: (bytes - self.done).min(longest) }))
     }
 
     /// Takes bytes that [`Self::first`] returned.
     pub(super) fn take(&mut self, bytes: usize) {
         self.done += bytes;
-        if self.done == self.pieces[0].bytes {
+        if self.done == self.pieces[0].1.bytes {
             (self.pieces, self.done) = (&self.pieces[1..], 0);
         }
     }
@@ -76,16 +76,16 @@ pub(super) struct UnderWay {
 
 impl UnderWay {
     /// None yet, of a copy of these pieces, in operations of so many bytes at most.
-    pub(super) fn new(pieces: &[Piece], longest: usize) -> UnderWay {
+    pub(super) fn new(pieces: &[(RegionKey, Piece)], longest: usize) -> UnderWay {
         let longest = longest.min(LONGEST);
         let slot = |_| Slot { operation: Operation::new(Kind::Copy, 0), local: Registered::NONE, bytes: None };
-        let operations = pieces.iter().map(|piece| piece.bytes.div_ceil(longest)).fold(0, usize::saturating_add);
+        let operations = pieces.iter().map(|(_, piece)| piece.bytes.div_ceil(longest)).fold(0, usize::saturating_add);
         let slots: Box<[Slot]> = (0..operations.clamp(1, MOST)).map(slot).collect();
         UnderWay { slots: Box::into_raw(slots), count: 0, bytes: 0, longest, registered: None }
     }
 
     /// The next operation, if one may be started now.
-    pub(super) fn next(&self, left: &Left<'_>) -> Option<(usize, Piece)> {
+    pub(super) fn next(&self, left: &Left<'_>) -> Option<(usize, (RegionKey, Piece))> {
         if self.bytes >= ENOUGH {
             return None;
         }
@@ -113,9 +113,8 @@ impl UnderWay {
         place: usize,
         inner: &mut Inner,
         peer: u32,
-        key: RegionKey,
         writes: bool,
-        piece: Piece,
+        (key, piece): (RegionKey, Piece),
     ) -> std::result::Result<(), NotStarted> {
         let [start, number] = key.to_words();
         // Without an address the peer is lost now.
@@ -213,27 +212,31 @@ mod tests {
 
     #[test]
     fn pieces_are_cut_where_a_provider_sends_less() {
-        let pieces = [Piece { offset: 10, address: 100, bytes: 7 }, Piece { offset: 50, address: 200, bytes: 2 }];
+        let keys = [1, 2].map(|number| RegionKey::from_words([number, number]));
+        let pieces = [
+            (keys[0], Piece { offset: 10, address: 100, bytes: 7 }),
+            (keys[1], Piece { offset: 50, address: 200, bytes: 2 }),
+        ];
         let mut left = Left { pieces: &pieces, done: 0 };
         let mut parts = Vec::new();
-        while let Some(Piece { offset, address, bytes }) = left.first(4) {
-            parts.push((offset, address, bytes));
+        while let Some((key, Piece { offset, address, bytes })) = left.first(4) {
+            parts.push((key, offset, address, bytes));
             left.take(bytes);
         }
-        assert_eq!(parts, [(10, 100, 4), (14, 104, 3), (50, 200, 2)]);
+        assert_eq!(parts, [(keys[0], 10, 100, 4), (keys[0], 14, 104, 3), (keys[1], 50, 200, 2)]);
     }
 
     #[test]
     fn long_pieces_are_cut_and_as_many_are_under_way_as_are_useful() {
-        let piece = |bytes| Piece { offset: 0, address: 0, bytes };
+        let piece = |bytes| (RegionKey::NONE, Piece { offset: 0, address: 0, bytes });
         let places = |bytes, longest| UnderWay::new(&[piece(bytes), piece(1)], longest).slots.len();
         assert_eq!((places(8, usize::MAX), places(LONGEST + 1, usize::MAX), places(8, 4)), (2, 3, 3));
         assert_eq!(places(usize::MAX, 1), MOST);
         let pieces = [piece(3 * ENOUGH)];
         let (left, mut under_way) =
             (Left { pieces: &pieces, done: 3 * ENOUGH - 5 }, UnderWay::new(&pieces, usize::MAX));
-        assert_eq!(under_way.next(&left).map(|(_, piece)| piece.bytes), Some(5));
-        assert_eq!(under_way.next(&Left { done: 0, ..left }).map(|(_, piece)| piece.bytes), Some(LONGEST));
+        assert_eq!(under_way.next(&left).map(|(_, (_, piece))| piece.bytes), Some(5));
+        assert_eq!(under_way.next(&Left { done: 0, ..left }).map(|(_, (_, piece))| piece.bytes), Some(LONGEST));
         under_way.bytes = ENOUGH;
         assert!(under_way.next(&Left { pieces: &pieces, done: 0 }).is_none());
     }

@@ -48,8 +48,8 @@ const WINDOWS: &[(&str, &str, &[&str])] = &[
         LONG,
     ),
     (
-        "windows: a host killed in MPI_Rput and MPI_Rget",
-        "export FERRUM_NET_TIMEOUT=3; hydra_alone -disable-auto-cleanup -hosts h1,h2 -n 4 -ppn 2 $W/windows long $W & up 2; lab kill 2; up 4; end_on 1 'windows long'; end_on 1 mpiexec.hydra; wait $!; lab again 2; rm -f $W/up*",
+        "windows: processes killed in MPI_Rput and MPI_Rget",
+        "export FERRUM_NET_TIMEOUT=3; hydra_alone -disable-auto-cleanup -hosts h1,h2 -n 4 -ppn 2 $W/windows long $W & up 2; end_on 2 'windows long'; up 4; end_on 1 'windows long'; end_on 1 mpiexec.hydra; wait $!; rm -f $W/up*",
         LONG,
     ),
 ];
