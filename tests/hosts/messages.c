@@ -76,8 +76,8 @@ static void report_up(const char *folder)
         fclose(file);
 }
 
-/* Long messages to the last rank, until it is lost. The others wait for one of these two on their own host. Each reports
-   when the first message is over. */
+/* Long messages to the last rank, until it is lost. The others wait for one of these two on their own host. Each
+   reports when the first message is over. */
 static void long_messages(const char *folder)
 {
     int length = 64 << 20;
