@@ -25,6 +25,9 @@ impl RegionKey {
     /// Identifies no region.
     pub const NONE: RegionKey = RegionKey { address: 0, number: 0 };
 
+    /// The number of memory that the transport of a network could not register.
+    pub const NOT_REGISTERED: u64 = u64::MAX;
+
     /// What the transport of a network needs besides the address; 0 where shared memory is the only way.
     #[inline]
     pub fn number(self) -> u64 {
@@ -47,10 +50,10 @@ impl RegionKey {
         RegionKey { address, number }
     }
 
-    /// Whether it identifies no region.
+    /// Whether it identifies no region: there is none, or a network could not register its memory.
     #[inline]
     pub fn is_none(self) -> bool {
-        self == RegionKey::NONE
+        self == RegionKey::NONE || self.number == RegionKey::NOT_REGISTERED
     }
 
     pub(crate) fn address(self) -> u64 {
@@ -288,5 +291,6 @@ mod tests {
         let key = RegionKey::new(0x1234, 9);
         assert_eq!(RegionKey::from_words(key.to_words()), key);
         assert!(!key.is_none() && RegionKey::from_words([0, 0]).is_none());
+        assert!(RegionKey::from_words([1, RegionKey::NOT_REGISTERED]).is_none());
     }
 }

@@ -184,6 +184,15 @@ pub trait NetworkCopies: Send + Sync {
         })
     }
 
+    /// Copies pieces of several regions of a peer to this process; otherwise like [`Self::read_pieces`].
+    ///
+    /// # Safety
+    /// As [`Self::read_pieces`].
+    unsafe fn read_regions(&self, peer: u32, pieces: &[(RegionKey, Piece)]) -> Result<()> {
+        // SAFETY: the caller's promise.
+        pieces.iter().try_for_each(|(key, piece)| unsafe { self.read_pieces(peer, *key, slice::from_ref(piece)) })
+    }
+
     /// Copies pieces of this process to a peer's region, in any order; otherwise like [`Self::write`].
     ///
     /// # Safety

@@ -69,8 +69,6 @@ const RECEIVES: usize = 64;
 const SENDS: usize = 64;
 /// First field of an address in text; another one means another release of the library.
 const FORMAT: &str = "f3";
-/// The key number of memory that could not be registered.
-const NO_KEY: u64 = u64::MAX;
 /// Polls of a thread that waits for a short copy before it sleeps.
 const COPY_POLLS: u32 = 200;
 /// Long copies add a poll for so many bytes: a thread that sleeps in the middle of each wakes on the core of the one that sends.

@@ -15,6 +15,7 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 use mpi_fabric::{Copier, RegionKey, Registration};
 
+use crate::region_table;
 use crate::request::Data;
 use crate::run_table::{ListedChunk, RunTable, pieces};
 
@@ -22,6 +23,8 @@ use crate::run_table::{ListedChunk, RunTable, pieces};
 const PART_MAX: u64 = 128 << 10;
 /// The same over a network, where each part costs a round trip.
 const NETWORK_PART_MAX: u64 = 1 << 20;
+/// Bytes of short messages that are read together over a network: the provider has requests for the next ones before one has arrived.
+const TOGETHER: u64 = 4 << 20;
 /// Bytes of a part whose runs are listed at once.
 const PIECE: u64 = 128 << 10;
 /// The same where the runs are long: all of a part over a network, which has several copies under way.
@@ -54,6 +57,8 @@ pub(crate) struct Remote {
     pub bytes: u64,
     /// Whether the region is a table of the runs of that memory; then both processes copy.
     pub listed: bool,
+    /// Whether the region is a table of the regions of that memory (`region_table`); then the receiver copies.
+    pub keyed: bool,
 }
 
 /// This process's side of the transfer, with its memory.
@@ -113,6 +118,12 @@ pub(crate) struct SharedClaims {
 }
 
 impl CopyJob {
+    /// Whether this process alone reads the whole message over a network from a process.
+    fn is_read_from(&self, peer: u32) -> bool {
+        let over_network = matches!(self.claims, Claims::Alone { most: NETWORK_PART_MAX, .. });
+        over_network && matches!(self.side, Side::Receive { .. }) && self.copier.peer() == peer && !self.remote.keyed
+    }
+
     /// The claimed part of `bytes` bytes at `start`.
     pub fn part(&mut self, start: u64, bytes: u64) -> Part {
         let local = match &mut self.side {
@@ -126,6 +137,7 @@ impl CopyJob {
             Claims::Slot(SharedClaims { chunks, chunk, .. }) if self.remote.listed => {
                 Far::Listed(ListedChunk { table: region, chunks: *chunks, index: start / *chunk, bytes })
             }
+            _ if self.remote.keyed => Far::Regions { table: region, start },
             _ => Far::Region { region, offset: self.remote.offset + start },
         };
         Part {
@@ -133,6 +145,7 @@ impl CopyJob {
             copier: self.copier.clone(),
             far,
             local,
+            is_read_over_network: self.is_read_from(self.copier.peer()),
             #[cfg(test)]
             before: None,
         }
@@ -165,6 +178,13 @@ impl CopyJobs {
     /// The oldest job with parts to claim.
     pub fn first_open(&self) -> Option<usize> {
         if self.open == 0 { None } else { self.list.iter().position(|job| job.open) }
+    }
+
+    /// The oldest job with parts to claim that can be read together with `part`, if so many bytes are not enough already.
+    pub fn next_with(&self, part: &Part, bytes: u64) -> Option<usize> {
+        let may_follow = part.is_read_over_network && bytes < TOGETHER && self.open > 0;
+        let peer = part.copier.peer();
+        may_follow.then(|| self.list.iter().position(|job| job.open && job.is_read_from(peer))).flatten()
     }
 
     /// Ends the claims of a job.
@@ -211,6 +231,7 @@ pub(crate) struct Part {
     copier: Copier,
     far: Far,
     local: Local,
+    is_read_over_network: bool,
     #[cfg(test)]
     before: Option<BeforeCopy>,
 }
@@ -222,6 +243,8 @@ enum Far {
     Region { region: RegionKey, offset: u64 },
     /// In the runs that a table of that process lists.
     Listed(ListedChunk),
+    /// In the regions that a table of that process lists, from so many bytes of the message on.
+    Regions { table: RegionKey, start: u64 },
 }
 
 /// The memory of a part.
@@ -273,11 +296,38 @@ impl Part {
         CopiedPart { id: self.id, bytes, result }
     }
 
+    /// Reads parts of several messages from one process, several pieces at a time. An error is that of all of them.
+    pub fn read_together(parts: Vec<Part>) -> Vec<CopiedPart> {
+        #[cfg(test)]
+        parts.iter().filter_map(|part| part.before.as_ref()).for_each(|before| before.0());
+        let mut list = Vec::with_capacity(parts.len());
+        for part in &parts {
+            if let (Far::Region { region, offset }, Local::Into(buffer)) = (&part.far, &part.local) {
+                list.extend(pieces(&[(*offset, buffer.bytes())], buffer).into_iter().map(|piece| (*region, piece)));
+            }
+        }
+        let result = match parts.first() {
+            // SAFETY: the memory of the parts, which no other code uses until they are counted.
+            Some(first) => unsafe { first.copier.read_regions(&list) },
+            None => Ok(()),
+        };
+        let copied = |part: Part| CopiedPart { id: part.id, bytes: part.bytes(), result: result.clone() };
+        parts.into_iter().map(copied).collect()
+    }
+
     /// Copies the part where the memory of either process has gaps.
     fn copy_runs(&mut self, bytes: u64) -> Result<()> {
         match self.far {
             // The table has addresses.
             Far::Listed(chunk) => self.copy_piece(0, bytes, RegionKey::NONE, &chunk.read(&self.copier)?),
+            Far::Regions { table, start } => {
+                let regions = region_table::read(&self.copier, table)?;
+                let Local::Into(buffer) = &self.local else { return Ok(()) };
+                let pieces = pieces(&[(start, bytes)], buffer);
+                let pieces = region_table::in_regions(self.copier.peer(), &pieces, &regions)?;
+                // SAFETY: as in `copy_piece`.
+                unsafe { self.copier.read_regions(&pieces) }
+            }
             Far::Region { region, offset } => {
                 let mean_run = match &self.local {
                     Local::Into(buffer) => buffer.mean_run(),

@@ -4,10 +4,11 @@
 //! Not here: the copying (`copies`, `shared_copy`), messages that are not copied directly (`transfer`).
 
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_fabric::Endpoint;
 use mpi_fabric::calibration::CHUNK_MAX;
+use mpi_fabric::{Endpoint, RegionKey, Registration, Way};
 
 use crate::cvars::EngineSettings;
+use crate::region_table;
 use crate::run_table::RunTable;
 use crate::wire::{self, Offer};
 
@@ -48,6 +49,19 @@ pub(crate) fn ways_of(
         }
         true => (wire::WRITES, None),
     }
+}
+
+/// The table of the regions of the data of a send, which has gaps, if the receiver can read it so over a network.
+pub(crate) fn regions_of(
+    endpoint: &Endpoint,
+    settings: &EngineSettings,
+    dest: u32,
+    data: &SendBuf<'_>,
+) -> Option<(RegionKey, Registration)> {
+    let reads = endpoint.way(dest) == Way::Network
+        && endpoint.can_copy(dest)
+        && data.mean_run() >= settings.copy_runs_from.get();
+    if reads { region_table::register(endpoint, dest, data) } else { None }
 }
 
 /// Which processes copy the `wanted` bytes of a message between memory of which one side or both have gaps. The

@@ -11,6 +11,7 @@
 use mpi_core::Guard;
 use mpi_errors::Result;
 
+use crate::copy_job::Part;
 use crate::core::State;
 use crate::engine::Engine;
 
@@ -77,6 +78,10 @@ impl Engine {
                 break;
             }
             let Some(part) = state.core.claim_part(&state.endpoint, concurrently) else { break };
+            if !concurrently && state.core.copies.next_with(&part, part.bytes()).is_some() {
+                copied += self.read_together(guard, part);
+                continue;
+            }
             let part = self.copy_unlocked(guard, part.bytes(), || part.copy());
             let state = self.state.get_mut(guard);
             state.core.count_part(&mut state.endpoint, part);
@@ -90,6 +95,20 @@ impl Engine {
         // Also without a part of its own: the chunks that the sender copies are counted in a later pass.
         core.wake_leader_for_work();
         copied
+    }
+
+    /// Reads this part and those of further messages over a network. Returns the number of parts.
+    #[inline(never)]
+    fn read_together(&self, guard: &mut Guard<'_>, first: Part) -> usize {
+        let state = self.state.get_mut(guard);
+        let parts = state.core.claim_together(&state.endpoint, first);
+        let bytes = parts.iter().map(Part::bytes).sum();
+        let parts = self.copy_unlocked(guard, bytes, || Part::read_together(parts));
+        let (state, count) = (self.state.get_mut(guard), parts.len());
+        for part in parts {
+            state.core.count_part(&mut state.endpoint, part);
+        }
+        count
     }
 
     /// Copies the message of a receive that has just been started, and what else there is to copy. What a service

@@ -92,6 +92,7 @@ mod queue;
 mod queue_map;
 mod receive;
 mod recipe;
+mod region_table;
 mod registration;
 mod remote;
 mod request;

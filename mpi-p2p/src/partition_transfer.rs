@@ -280,7 +280,7 @@ fn push_ready(
             && send.buffer.address().is_some()
         {
             let side = Side::Partitions { data: send.buffer.part(at, left), send: request, range: (low, end) };
-            let remote = Remote { region: grant.region, offset: at, bytes: left, listed: false };
+            let remote = Remote { region: grant.region, offset: at, bytes: left, listed: false, keyed: false };
             copies.add(operation, copier.clone(), remote, side, Claims::alone(endpoint.shares_memory(world)));
             send.copying += 1;
             send.waiting.pop_front();

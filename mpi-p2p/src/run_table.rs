@@ -111,7 +111,7 @@ pub(crate) fn pieces<Access>(runs: &[(u64, u64)], buffer: &TypedBuf<'_, Access>)
 }
 
 #[cold]
-fn wrong_table(peer: u32) -> Error {
+pub(crate) fn wrong_table(peer: u32) -> Error {
     let text =
         format!("process {peer} of the job has sent a list of the places of its data that does not fit its message");
     Error::new(MPI_ERR_INTERN, text)

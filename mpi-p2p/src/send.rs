@@ -14,7 +14,7 @@ use mpi_fabric::{Endpoint, Full, LineRoom, RecordHead, RegionKey, Registration};
 use crate::ahead::push_offer;
 use crate::buffered::BufferOwner;
 use crate::context::{Context, unknown_context};
-use crate::copy_ways::ways_of;
+use crate::copy_ways::{regions_of, ways_of};
 use crate::core::{Core, State};
 use crate::instruments::size_class;
 use crate::push::push;
@@ -352,12 +352,23 @@ impl Core {
                 };
                 let bytes = data.bytes();
                 let shared = shared.filter(|_| self.pipelined_limit.permits_shared(endpoint, dest, bytes));
-                let ways = if shared.is_some() { wire::SHARED } else { ways };
-                let (region, registration) = match (data.contiguous(), &table) {
+                let regions = match data {
+                    Data::User(buffer) if buffer.address().is_none() => {
+                        regions_of(endpoint, self.settings, dest, buffer)
+                    }
+                    _ => None,
+                };
+                let ways = match (&shared, &regions) {
+                    (Some(_), _) => wire::SHARED,
+                    (None, Some(_)) => wire::REGIONS,
+                    (None, None) => ways,
+                };
+                let (region, registration) = match (regions, data.contiguous(), &table) {
                     _ if let Some(place) = shared => (place, Registration::NONE),
-                    (Some(memory), _) => registration::for_reading(endpoint, dest, memory),
-                    (None, Some(table)) => registration::of_table(endpoint, dest, table),
-                    (None, None) => (RegionKey::NONE, Registration::NONE),
+                    (Some(regions), ..) => regions,
+                    (None, Some(memory), _) => registration::for_reading(endpoint, dest, memory),
+                    (None, None, Some(table)) => registration::of_table(endpoint, dest, table),
+                    (None, None, None) => (RegionKey::NONE, Registration::NONE),
                 };
                 head.flags = head.flags & (wire::FOR_SERVICE | wire::PIPELINED) | ways;
                 let offer = Offer { bytes: data.bytes(), region, ways, pipelined: false }.encode();

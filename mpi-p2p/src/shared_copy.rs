@@ -107,7 +107,8 @@ impl Core {
             let Ok(copier) = endpoint.copier(*dest) else { continue };
             let side = Side::of_send(data);
             let claims = Claims::Slot(shared_claims(&share, Registration::NONE, None));
-            let remote = Remote { region: share.region, offset: 0, bytes: share.bytes, listed: share.listed };
+            let remote =
+                Remote { region: share.region, offset: 0, bytes: share.bytes, listed: share.listed, keyed: false };
             self.copies.add(handle, copier, remote, side, claims);
         }
     }

@@ -22,6 +22,7 @@ use crate::copy_ways::{Copied, SHARE_FROM, copied_in_runs};
 use crate::core::{Core, Reply};
 use crate::delivery::{accepted, unpack_payload};
 use crate::message::Matched;
+use crate::region_table::BYTES_FROM;
 use crate::request::{Data, Request, WATCHED, Work};
 use crate::wire::{self, Offer};
 
@@ -32,8 +33,6 @@ const FRAGMENT_MAX: u64 = 32 << 10;
 const SHORT_FRAGMENT_MAX: u64 = 16 << 10;
 /// Shortest mean run in bytes of a buffer with gaps into which data in shared memory is copied run by run.
 const SHARED_RUNS_FROM: u64 = 1 << 10;
-/// Shortest mean run of a buffer with gaps into which a receiver reads over a network: of 32 KiB the reads cost as much as fragments.
-const NETWORK_RUNS_FROM: u64 = 64 << 10;
 /// Most fragments of one message that are sent while the lock is held.
 const FRAGMENTS_AT_ONCE: u32 = 8;
 
@@ -71,10 +70,15 @@ impl Core {
             (0, Some(_)) if offer.pipelined && near && !self.lock.is_contended() => Copied::Never,
             (0, Some(_)) if can_share => Copied::ByBoth,
             (0, Some(_)) => Copied::ByReceiver,
+            _ if offer.has_regions() => {
+                let reads = endpoint.way(from) == Way::Network && endpoint.can_copy(from) && !offer.region.is_none();
+                let long = buffer.address().is_some() || buffer.mean_run() >= least.max(BYTES_FROM);
+                if reads && long { Copied::ByReceiver } else { Copied::Never }
+            }
             _ if wanted < SHARE_FROM => Copied::Never,
-            // Over a network the receiver reads into its own runs; those of a sender would need a registration each.
+            // Over a network the receiver reads into its own runs; those of a sender have a registration each if they are few.
             (0, None) if endpoint.way(from) == Way::Network && endpoint.can_copy(from) => {
-                copied_in_runs(offer, &buffer, wanted, false, least.max(NETWORK_RUNS_FROM))
+                copied_in_runs(offer, &buffer, wanted, false, least.max(BYTES_FROM))
             }
             _ if !endpoint.can_copy_runs(from) => Copied::Never,
             _ => copied_in_runs(offer, &buffer, wanted, can_share, least),
@@ -87,7 +91,8 @@ impl Core {
                 Copied::ByReceiver | Copied::Never => Claims::alone(near),
                 Copied::ByBoth | Copied::BySender => Claims::Slot(self.open_slot(endpoint, from, peer, &mut buffer)),
             };
-            let remote = Remote { region: offer.region, offset: 0, bytes: wanted, listed: offer.is_listed() };
+            let (listed, keyed) = (offer.is_listed(), offer.has_regions());
+            let remote = Remote { region: offer.region, offset: 0, bytes: wanted, listed, keyed };
             self.copies.add(handle, copier, remote, Side::Receive { buffer, token: peer }, claims);
             if copied_by == Copied::BySender {
                 self.copies.close(self.copies.list.len() - 1);
@@ -110,7 +115,7 @@ impl Core {
         self.instruments.shared_received.incr();
         self.begin_work(handle, Work::Copying);
         let buffer = buffer.split_at(wanted).0;
-        let remote = Remote { region: offer.region, offset: 0, bytes: wanted, listed: false };
+        let remote = Remote { region: offer.region, offset: 0, bytes: wanted, listed: false, keyed: false };
         self.copies.add(handle, copier, remote, Side::Receive { buffer, token }, Claims::alone(true));
     }
 

@@ -73,13 +73,16 @@ pub(crate) const PIPELINED: u8 = 8;
 /// (`Endpoint::shared_place`).
 pub(crate) const SHARED: u8 = 16;
 
+/// In the flags of an [`OFFER`]: the region is a table of the regions of the data (`region_table`).
+pub(crate) const REGIONS: u8 = 32;
+
 /// What a sender offers: the size of its message, and the region that another process can copy it from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer {
     pub bytes: u64,
     /// The registered data in the sender, or the table of its runs; none when it is in too many pieces.
     pub region: RegionKey,
-    /// [`LISTED`], [`WRITES`] and [`SHARED`].
+    /// [`LISTED`], [`WRITES`], [`SHARED`] and [`REGIONS`].
     pub ways: u8,
     /// [`PIPELINED`].
     pub pipelined: bool,
@@ -98,13 +101,18 @@ impl Offer {
         self.ways & SHARED != 0
     }
 
+    /// Whether the region is a table of regions.
+    pub fn has_regions(self) -> bool {
+        self.ways & REGIONS != 0
+    }
+
     pub fn encode(self) -> [u8; 24] {
         let [address, key] = self.region.to_words();
         join([self.bytes, address, key])
     }
 
     pub fn decode([bytes, address, key]: [u64; 3], flags: u8) -> Offer {
-        let (ways, pipelined) = (flags & (LISTED | WRITES | SHARED), flags & PIPELINED != 0);
+        let (ways, pipelined) = (flags & (LISTED | WRITES | SHARED | REGIONS), flags & PIPELINED != 0);
         Offer { bytes, region: RegionKey::from_words([address, key]), ways, pipelined }
     }
 }

@@ -65,16 +65,32 @@ static void refused(void)
         printf("refused as they should be\n");
 }
 
-/* Long messages to the last rank, until it is lost. The others wait for one of these two on their own host. */
-static void long_messages(void)
+/* Makes the file `upRANK` in a folder, if there is one. */
+static void report_up(const char *folder)
+{
+    char name[4096];
+    snprintf(name, sizeof name, "%s/up%d", folder ? folder : "", rank);
+    FILE *file = folder ? fopen(name, "w") : NULL;
+    must(!folder || file, "a file cannot be made");
+    if (file)
+        fclose(file);
+}
+
+/* Long messages to the last rank, until it is lost. The others wait for one of these two on their own host. Each
+   reports when the first message is over. */
+static void long_messages(const char *folder)
 {
     int length = 64 << 20;
     char *data = calloc(1, length);
-    for (;;) {
+    for (int round = 0;; round++) {
+        if (round == 1)
+            report_up(folder);
         if (rank == 0)
             MPI_Send(data, length, MPI_BYTE, size - 1, 0, MPI_COMM_WORLD);
         if (rank == size - 1)
             MPI_Recv(data, length, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank != 0 && rank != size - 1)
+            report_up(folder);
         if (rank != 0 && rank != size - 1)
             MPI_Recv(data, 1, MPI_BYTE, rank < size / 2 ? 0 : size - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
@@ -143,7 +159,7 @@ int main(int argc, char **argv)
     while (!strcmp(how, "wait"))
         MPI_Barrier(MPI_COMM_WORLD);
     if (!strcmp(how, "long"))
-        long_messages();
+        long_messages(argc > 2 ? argv[2] : NULL);
     if (!strcmp(how, "errors"))
         errors_returned();
     if (!strcmp(how, "slow")) {

@@ -130,6 +130,19 @@ impl Copier {
         })
     }
 
+    /// Copies pieces of several regions of the peer to this process; otherwise like [`Self::read_pieces`].
+    ///
+    /// # Safety
+    /// As [`Self::read_pieces`].
+    pub unsafe fn read_regions(&self, pieces: &[(RegionKey, Piece)]) -> Result<()> {
+        if let CopyWay::Provided(copies) = &self.way {
+            // SAFETY: the caller's promise.
+            return unsafe { copies.read_regions(self.peer, pieces) };
+        }
+        // SAFETY: the caller's promise.
+        pieces.iter().try_for_each(|(key, piece)| unsafe { self.read_pieces(*key, slice::from_ref(piece)) })
+    }
+
     /// Copies pieces of this process to the peer's region; otherwise like [`Self::read_pieces`].
     ///
     /// # Safety

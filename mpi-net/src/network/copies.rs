@@ -44,38 +44,42 @@ impl Shared {
         seen
     }
 
-    /// Copies pieces from or to a peer's region, several at a time, and waits for them.
+    /// Copies pieces from or to regions of a peer, several at a time, and waits for them.
     ///
     /// # Safety
     /// The pieces of this process are readable, and writable for a read.
-    unsafe fn copy(&self, peer: u32, key: RegionKey, writes: bool, pieces: &[Piece]) -> Result<()> {
-        if key.to_words()[1] == NO_KEY {
+    unsafe fn copy(&self, peer: u32, writes: bool, pieces: &[(RegionKey, Piece)]) -> Result<()> {
+        if pieces.iter().any(|(key, _)| key.is_none()) {
             let name = self.lock().name_of(peer);
             let rule = format!("{name} could not register the memory that this process was to copy");
             return Err(Error::new(MPI_ERR_OTHER, rule));
         }
-        let bytes: usize = pieces.iter().map(|piece| piece.bytes).sum();
+        let bytes: usize = pieces.iter().map(|(_, piece)| piece.bytes).sum();
         if bytes == 0 {
             return Ok(());
         }
         let (mut polls, most) = (0, COPY_POLLS + (bytes / COPY_BYTES_PER_POLL).min(MOST_LONGER_POLLS) as u32);
-        let (mut left, mut under_way) = (Left { pieces, done: 0 }, UnderWay::new(pieces.len()));
+        let longest = self.lock().provider.facts.longest;
+        let (mut left, mut under_way) = (Left { pieces, done: 0 }, UnderWay::new(pieces, longest));
         let mut failed = None;
         loop {
             let mut inner = self.lock();
-            if inner.peers[peer as usize].lost.is_some() {
+            if inner.peers[peer as usize].lost.is_some() || inner.failure.is_some() {
                 // No answer will come, and the provider cannot be made to forget the operations.
                 inner.peers[peer as usize].copying |= under_way.leak();
-                return Err(lost_error(&inner, peer));
+                under_way.end(&mut inner);
+                return Err(match &inner.failure {
+                    Some(why) => Error::new(MPI_ERR_OTHER, why.clone()),
+                    None => lost_error(&inner, peer),
+                });
             }
             while failed.is_none()
-                && let Some(place) = under_way.free()
-                && let Some(piece) = left.first(inner.provider.facts.longest)
+                && let Some((place, piece)) = under_way.next(&left)
             {
                 // SAFETY: the caller's promise; the memory and the operation stay until it completes, for which the code below waits; except if
                 // the peer is lost: then the operation is leaked, and the caller's memory has to stay mapped as long as the provider (docs/hosts.md).
-                match unsafe { under_way.start(place, &mut inner, peer, key, writes, piece) } {
-                    Ok(()) => left.take(piece.bytes),
+                match unsafe { under_way.start(place, &mut inner, peer, writes, piece) } {
+                    Ok(()) => left.take(piece.1.bytes),
                     Err(NotStarted::Later) => break,
                     Err(NotStarted::Never(why)) => failed = Some(why),
                 }
@@ -85,6 +89,9 @@ impl Shared {
             // Others that this process owes something may wait for it.
             inner.flush_all();
             under_way.collect(&mut inner, writes, &mut failed);
+            if failed.is_some() {
+                under_way.end(&mut inner);
+            }
             if under_way.count < before {
                 polls = 0;
             }
@@ -161,6 +168,10 @@ impl Shared {
     }
 }
 
+fn in_region(key: RegionKey, pieces: &[Piece]) -> Vec<(RegionKey, Piece)> {
+    pieces.iter().map(|piece| (key, *piece)).collect()
+}
+
 #[cold]
 pub(super) fn lost_error(inner: &Inner, peer: u32) -> Error {
     let why = inner.peers[peer as usize].lost.clone();
@@ -171,22 +182,27 @@ impl NetworkCopies for Shared {
     fn read(&self, peer: u32, key: RegionKey, offset: u64, into: &mut [u8]) -> Result<()> {
         let piece = Piece { offset, address: into.as_mut_ptr().expose_provenance(), bytes: into.len() };
         // SAFETY: the slice is writable, and no other code uses it.
-        unsafe { self.copy(peer, key, false, &[piece]) }
+        unsafe { self.copy(peer, false, &[(key, piece)]) }
     }
 
     fn write(&self, peer: u32, key: RegionKey, offset: u64, data: &[u8]) -> Result<()> {
         let piece = Piece { offset, address: data.as_ptr().expose_provenance(), bytes: data.len() };
         // SAFETY: the slice is readable.
-        unsafe { self.copy(peer, key, true, &[piece]) }
+        unsafe { self.copy(peer, true, &[(key, piece)]) }
     }
 
     unsafe fn read_pieces(&self, peer: u32, key: RegionKey, pieces: &[Piece]) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { self.copy(peer, key, false, pieces) }
+        unsafe { self.copy(peer, false, &in_region(key, pieces)) }
+    }
+
+    unsafe fn read_regions(&self, peer: u32, pieces: &[(RegionKey, Piece)]) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.copy(peer, false, pieces) }
     }
 
     unsafe fn write_pieces(&self, peer: u32, key: RegionKey, pieces: &[Piece]) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { self.copy(peer, key, true, pieces) }
+        unsafe { self.copy(peer, true, &in_region(key, pieces)) }
     }
 }

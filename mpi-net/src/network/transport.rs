@@ -57,7 +57,7 @@ impl Transport for Network {
 
     unsafe fn register(&self, start: *mut u8, bytes: usize, access: Access) -> (u64, Registration) {
         if !self.shared.remote_access || bytes == 0 {
-            return (NO_KEY, Registration::NONE);
+            return (RegionKey::NOT_REGISTERED, Registration::NONE);
         }
         let bits = match access {
             Access::Read => ffi::FI_REMOTE_READ,
@@ -66,7 +66,7 @@ impl Transport for Network {
         // SAFETY: the caller's promise: the memory stays until the registration is dropped, which ends it.
         match unsafe { self.shared.lock().provider.register(start, bytes, bits.into()) } {
             Ok(region) => (region.key, Registration::new(Held { shared: self.shared.clone(), region })),
-            Err(_) => (NO_KEY, Registration::NONE),
+            Err(_) => (RegionKey::NOT_REGISTERED, Registration::NONE),
         }
     }
 

@@ -146,7 +146,7 @@ const MESSAGES: &[(&str, &str, &[&str])] = &[
     ),
     (
         "messages: a link cut in a long message, Hydra alone",
-        "export FERRUM_NET_TIMEOUT=3; hydra_alone -hosts h1,h2 -n 4 -ppn 2 sh -c \"touch $W/up\\$PMI_RANK; exec $W/messages long\" & up 4; sleep 2; lab cut 2; gone 1 'messages long'; gone 2 'messages long'; lab mend 2; sleep 2; end_on 1 mpiexec.hydra; wait $!",
+        "export FERRUM_NET_TIMEOUT=3; hydra_alone -hosts h1,h2 -n 4 -ppn 2 $W/messages long $W & up 4; sleep 2; lab cut 2; gone 1 'messages long'; gone 2 'messages long'; lab mend 2; sleep 2; end_on 1 mpiexec.hydra; wait $!",
         &[
             "MPI_Send on communicator",
             "rank 3 on h2 is lost: nothing came from its host for 3",

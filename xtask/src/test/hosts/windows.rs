@@ -1,4 +1,5 @@
-//! Locks of windows whose processes are on several hosts, when the host of some of them is lost (`tests/hosts/windows.c`).
+//! Locks of windows whose processes are on several hosts, and long operations on their memory, when the host of some of them is lost
+//! (`tests/hosts/windows.c`).
 //!
 //! Not here: the conformance programs about windows, which `messages` runs with those of other chapters.
 
@@ -41,6 +42,21 @@ const WINDOWS: &[(&str, &str, &[&str])] = &[
             "rank 0: the lock again: done",
         ],
     ),
+    (
+        "windows: a link cut in MPI_Rput and MPI_Rget",
+        "export FERRUM_NET_TIMEOUT=3; hydra_alone -hosts h1,h2 -n 4 -ppn 2 $W/windows long $W & up 2; lab cut 2; up 4; end_on 1 'windows long'; end_on 2 'windows long'; lab mend 2; sleep 2; end_on 1 mpiexec.hydra; wait $!; rm -f $W/up*",
+        LONG,
+    ),
+];
+
+/// What is printed in the last case.
+const LONG: &[&str] = &[
+    "rank 0: MPI_Rput: MPI_ERR_PROC_ABORTED",
+    "rank 1: MPI_Rget: MPI_ERR_PROC_ABORTED",
+    "rank 0: another operation: MPI_ERR_PROC_ABORTED",
+    "rank 1: the unlock: MPI_ERR_PROC_ABORTED",
+    "rank 0: goes on with rank 1\n",
+    "rank 1: goes on with rank 0\n",
 ];
 
 /// All cases.
