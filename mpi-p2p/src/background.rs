@@ -6,8 +6,9 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long the thread leaves operations to a program that has moved those before by itself.
+/// Time until the thread looks again whether the program still calls the library: at first, and at most.
 pub(crate) const PERIOD: Duration = Duration::from_micros(250);
+pub(crate) const LONGEST_PERIOD: Duration = Duration::from_millis(1);
 /// So many operations the program must have moved by itself.
 const ALONE: u8 = 4;
 /// One operation in so many has the thread all the same: it finds whether the program needs it now.
@@ -43,9 +44,15 @@ pub(crate) struct Background {
     pub working: bool,
     /// Whether the thread watches.
     pub watching: bool,
-    /// Operations under way, and those of them that call functions of the program.
+    /// Whether each core that the thread may run on has a rank.
+    pub occupied: bool,
+    /// Whether messages go through a network.
+    pub networked: bool,
+    /// Operations under way, those of them that call functions of the program, and windows, which are operations that
+    /// other processes begin.
     pub operations: usize,
     pub calling_back: usize,
+    pub windows: usize,
     /// Whether a network has something of operations that are over here, and that it sends only while somebody polls.
     pub undrained: bool,
     /// Operations begun, tests made by the program, and passes in which the thread has moved something; the last two also
@@ -84,12 +91,15 @@ impl Background {
     ///
     /// A program that tests, or waits at once, moves its operations by itself. To wake the thread for each of them takes
     /// several microseconds of the core on which the program computes (two context switches, and wake-ups by the peers), as
-    /// long as a short operation.
+    /// long as a short operation. Where no core is free and no network is in use, an operation consists of copies by this
+    /// core, and its steps follow each other faster than a context switch: it takes as long during the computing as after
+    /// it. Then the thread is only for a program that makes no call for a period, and for windows, whose peers wait.
     pub fn order(&mut self) -> Option<Order> {
         if !self.is_wanted() || self.working {
             return None;
         }
-        if self.alone == ALONE && !self.begun.is_multiple_of(PROBE) {
+        let gains_nothing = self.occupied && !self.networked && self.windows == 0;
+        if gains_nothing || self.alone == ALONE && !self.begun.is_multiple_of(PROBE) {
             let watches = std::mem::replace(&mut self.watching, true);
             return (!watches).then_some(Order::Watch);
         }
@@ -116,9 +126,9 @@ impl ProgressThread {
     }
 
     /// Waits for a period, or until the thread is not to watch any more; whether it still is.
-    pub fn watches_on(&self) -> bool {
+    pub fn watches_on(&self, period: Duration) -> bool {
         let now = self.order.lock().unwrap_or_else(PoisonError::into_inner);
-        let woken = self.changed.wait_timeout_while(now, PERIOD, |now| *now == Order::Watch);
+        let woken = self.changed.wait_timeout_while(now, period, |now| *now == Order::Watch);
         *woken.unwrap_or_else(PoisonError::into_inner).0 == Order::Watch
     }
 
@@ -158,6 +168,17 @@ mod tests {
             orders.len() > 1 && orders.iter().all(|order| *order == Order::Work),
             "after a probe it is needed again"
         );
+    }
+
+    #[test]
+    fn where_no_core_is_free_the_thread_is_woken_only_for_windows_and_networks() {
+        let background = &mut Background { running: true, occupied: true, ..Background::default() };
+        assert_eq!(operation(background, 0, 1), Some(Order::Watch));
+        assert_eq!(operation(background, 0, 1), None, "it watches already");
+        background.windows = 1;
+        assert_eq!(operation(background, 0, 1), Some(Order::Work));
+        (background.windows, background.networked) = (0, true);
+        assert_eq!(operation(background, 0, 1), Some(Order::Work));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //!
 //! The thread sleeps on the doorbell while such operations are under way and no thread of the program waits in the
 //! library; otherwise it sleeps on a condition of its own. A program that tests for its operations, or waits for them
-//! at once, moves them by itself: then the thread only looks from time to time whether it still does, and takes over when
-//! it has made no call for a period. While it exists the process lock is in the mode of several threads. Operations that call functions of the program keep it asleep, because the program may have one thread.
+//! at once, moves them by itself: then, and where each core has a rank to run, the thread only looks from time to time
+//! whether the program still calls the library, and takes over when it has made no call for a period. While it exists the process lock is in the mode of several threads. Operations that call functions of the program keep it asleep, because the program may have one thread.
 //! Invariants: whoever changes what the thread depends on holds the process lock, or sets the stop; signals are for
 //! the threads of the program. The thread ends before the library's last user departs.
 //! Not here: its orders (`background`), which operations there are (`mpi-coll`), how a pass makes progress (`copying`).
@@ -16,9 +16,10 @@ use std::thread::{Builder, yield_now};
 use mpi_core::Guard;
 use mpi_core::abi::MPI_ERR_NO_MEM;
 use mpi_errors::{Error, Result};
+use mpi_fabric::host::allowed_cores;
 use mpi_fabric::signal_mask::with_all_signals_blocked;
 
-use crate::background::Order;
+use crate::background::{LONGEST_PERIOD, Order, PERIOD};
 use crate::core::State;
 use crate::engine::Engine;
 
@@ -35,8 +36,11 @@ impl Engine {
         *self.progress_thread.handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
         let multiple_before = self.lock.is_multiple();
         self.lock.set_multiple(true);
-        let background = &mut self.state.get_mut(guard).core.background;
-        (background.running, background.multiple_before) = (true, multiple_before);
+        let State { core, endpoint } = self.state.get_mut(guard);
+        let host = endpoint.host_facts();
+        // The thread has inherited the affinity of the calling thread.
+        core.background.occupied = host.cores < 2 * host.ranks || allowed_cores().len() == 1;
+        (core.background.running, core.background.multiple_before) = (true, multiple_before);
         Ok(())
     }
 
@@ -82,6 +86,19 @@ impl Engine {
         self.state.get_mut(guard).core.background.end(calls_back);
     }
 
+    /// A window has begun, which needs the thread as soon as others access it.
+    pub fn begin_background_window(&self, guard: &mut Guard<'_>) {
+        self.state.get_mut(guard).core.background.windows += 1;
+        self.begin_background(guard, false);
+        self.resume_background(guard);
+    }
+
+    /// A window of [`Engine::begin_background_window`] is freed.
+    pub fn end_background_window(&self, guard: &mut Guard<'_>) {
+        self.state.get_mut(guard).core.background.windows -= 1;
+        self.end_background(guard, false);
+    }
+
     fn run_progress_thread(&self) {
         loop {
             match self.progress_thread.next() {
@@ -94,18 +111,21 @@ impl Engine {
     }
 
     /// Makes progress when the program has made no call for a period while operations are under way; sleeps when it has
-    /// begun none.
+    /// begun none. The periods become longer while the program makes calls, because each look interrupts its computing.
     fn watch(&self) {
-        let mut before = None;
-        while self.progress_thread.watches_on() {
+        let (mut before, mut period) = (None, PERIOD);
+        while self.progress_thread.watches_on(period) {
             let guard = &mut self.lock();
             let state = self.state.get_mut(guard);
             state.look_for_undrained();
             let core = &mut state.core;
-            let idle = before.replace((core.background.begun, core.background.tests))
-                == Some((core.background.begun, core.background.tests));
+            let now = (core.background.begun, core.background.tests);
+            let last = before.replace(now);
+            if last.is_some_and(|last| last != now) {
+                period = (2 * period).min(LONGEST_PERIOD);
+            }
             let background = &mut core.background;
-            if !idle || background.is_wanted() && core.waiters.has_leader() {
+            if last != Some(now) || background.is_wanted() && core.waiters.has_leader() {
                 continue;
             }
             background.watching = false;
@@ -167,8 +187,8 @@ impl State {
     /// Finds whether a network has something that it sends only while somebody polls.
     fn look_for_undrained(&mut self) {
         let State { core, endpoint } = self;
-        core.background.undrained =
-            core.background.running && endpoint.uses_network() && (core.has_pushes_waiting() || !endpoint.is_drained());
+        core.background.networked = core.background.running && endpoint.uses_network();
+        core.background.undrained = core.background.networked && (core.has_pushes_waiting() || !endpoint.is_drained());
     }
 }
 

@@ -24,15 +24,14 @@ impl OneSided {
         let alone = win.size() == 1 || win.is_mapped() && win.locks().is_some();
         if !alone && self.settings.progress_thread.get() && self.engine.has_progress_thread(guard) {
             win.in_background = true;
-            self.engine.begin_background(guard, false);
-            self.engine.resume_background(guard);
+            self.engine.begin_background_window(guard);
         }
     }
 
     /// The window is freed.
     pub(crate) fn end_progress(&self, win: &Win) {
         if win.in_background {
-            self.engine.end_background(&mut self.engine.lock(), false);
+            self.engine.end_background_window(&mut self.engine.lock());
         }
     }
 }
