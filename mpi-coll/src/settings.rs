@@ -92,7 +92,8 @@ mpi_t::cvars! {
         pub shared: bool = true =>
             { name: "coll_shared", unit: "", category: "coll", scope: AllEq, verbosity: TunerBasic },
         /// Most bytes that a process publishes at once in a collective through shared memory; longer data go in parts. Where
-        /// processes must share cores it is 512 KiB at least, of MPI_Bcast 64 KiB at most. Takes effect with the next call, and cannot be set while a
+        /// processes must share cores it is 512 KiB at least, of MPI_Bcast 64 KiB at most; between two processes with a core each it
+        /// is 128 KiB at most in MPI_Allreduce, MPI_Allgather and MPI_Alltoall. Takes effect with the next call, and cannot be set while a
         /// collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.
         pub shared_chunk: u64 = 256 << 10 =>
             { name: "coll_shared_chunk", unit: "bytes", category: "coll", scope: AllEq, range: 1024..=1 << 30 },

@@ -29,6 +29,7 @@ use crate::job::Job;
 use crate::layout::LINE;
 use crate::prefetching;
 use crate::raised_word::{Awaited, MappedMemory, WordOwner};
+use crate::ring::is_on_mesh;
 use crate::streaming::copy_streaming;
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::variables::FabricInstruments;
@@ -148,10 +149,11 @@ impl Publication<'_> {
         }
     }
 
-    /// Whether the data pass to the reader with their room, so that ordinary stores are the fastest.
+    /// Whether [`Publication::put_and_copy`] is faster than a copy of the data after they are published: if they pass to the reader, but on
+    /// a mesh, where the second copy is made while the other process reads (measured, allgather of 64 KiB: 10.3 us instead of 13.4).
     #[inline]
-    pub fn passes(&self) -> bool {
-        matches!(self.place, DataPlace::Passed(_))
+    pub fn copies_at_once(&self) -> bool {
+        matches!(self.place, DataPlace::Passed(_)) && !is_on_mesh()
     }
 
     /// The room from an offset on, with undefined content, to overwrite.

@@ -238,7 +238,7 @@ impl<'c> Turns<'c> {
             self.reserve(data.len() as u64)?;
         }
         let Some(mut publication) = self.publication.take() else { return Err(no_channel()) };
-        let at_once = !each && publication.passes();
+        let at_once = !each && publication.copies_at_once();
         if at_once {
             publication.put_and_copy(0, own, into);
         } else {

@@ -15,8 +15,9 @@ use std::sync::atomic::{AtomicU8, AtomicU64};
 
 use crate::layout::LINE;
 
-/// Longest room: with both in use, the data of an exchange stay in a second-level cache.
-const LONGEST: usize = 64 << 10;
+/// Longest room: with both in use, the data of an exchange stay in a second-level cache (measured on a mesh, allreduce of 1 MiB in rooms
+/// of 64, 128 and 256 KiB: 165, 153 and 163 us).
+const LONGEST: usize = 128 << 10;
 /// A room takes this part of a process's part at most.
 const SHARE: usize = 8;
 
