@@ -71,8 +71,9 @@ static long calibrate(double seconds)
     return (long)(seconds / best * 1e5);
 }
 
-/* Each round measures the call, the computing, and both, one after the other, so that all three have the same clock rate
- * and load; the median of the rounds' shares is reported. Below zero both together take longer than one after the other. */
+/* Each round measures the call, the computing, and both, one after the other, so that all three have the same clock
+ * rate and load; the median of the rounds' shares is reported. Below zero both together take longer than one after the
+ * other. */
 static void overlap(int which, const char *name, int rank)
 {
     double alone[ROUNDS], shares[2][ROUNDS];

@@ -9,7 +9,8 @@
 #include <stdarg.h>
 #include <stdint.h>
 
-/* The positions of arguments that describe a buffer, -1 for none (no count: one element), and whether it is significant at the root alone. */
+/* The positions of arguments that describe a buffer, -1 for none (no count: one element), and whether it is significant
+ * at the root alone. */
 typedef struct adapter_buffer {
     signed char address, count, datatype, partitions, at_root;
 } adapter_buffer;
