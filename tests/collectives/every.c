@@ -1,4 +1,5 @@
-/* Every collective function on every kind of communicator, with random data, types, roots and sizes, and every
+/* Every collective function on every kind of communicator, with random data, types, roots and sizes; on the first of
+ * each kind with the first, a middle and the last root, in place and not, with no data, little and much; and every
  * reduction with every predefined operation on every type, against a serial model.
  * Arguments: a seed; the number of cases of each function on each communicator; `tolerant` leaves out operations on
  * types that the library refuses; a function or operation, to test only that. */
@@ -6,9 +7,10 @@
 
 static struct task task;
 
-static void run(const struct call *call, const struct place *place, uint64_t seed, const struct pair *pair)
+static void run(const struct call *call, const struct place *place, uint64_t seed, const struct pair *pair,
+                const struct fixed *fixed)
 {
-    prepare(&task, call, place, seed, pair);
+    prepare(&task, call, place, seed, pair, fixed);
     do {
         begin_round(&task);
         if (seed % 3 == 0) {
@@ -20,6 +22,21 @@ static void run(const struct call *call, const struct place *place, uint64_t see
         }
     } while (end_round(&task));
     release(&task);
+}
+
+/* Each place of the root, with and without MPI_IN_PLACE, with each of three sizes; the number of cases. */
+static int run_all_fixed(const struct call *call, const struct place *place, uint64_t seed)
+{
+    static const MPI_Count sizes[] = {0, 1, 1500};
+    const struct operation *operation = operation_of(call);
+    int last_root = operation->rooted == NO_ROOT ? FIRST : LAST, done = 0;
+    for (int in_place = 0; in_place <= (operation->in_place && place->kind != INTER); in_place++)
+        for (int root = FIRST; root <= last_root; root++)
+            for (unsigned size = 0; size < LENGTH(sizes); size++, done++) {
+                struct fixed fixed = {in_place, root, sizes[size]};
+                run(call, place, mixed(seed, 7, (uint64_t)done), NULL, &fixed);
+            }
+    return done;
 }
 
 int main(int argc, char **argv)
@@ -36,16 +53,21 @@ int main(int argc, char **argv)
         if (only != NULL && strcmp(only, call->name) != 0 && strcmp(only, call->operation) != 0)
             continue;
         double start = MPI_Wtime();
+        int of_kind[] = {0, 0, 0};
         for (int p = 0; p < place_count; p++) {
+            /* The same place in all processes, also where this one is not in it. */
+            int is_first = of_kind[places[p].kind]++ == 0;
             if (places[p].comm == MPI_COMM_NULL || !applies(call, places[p].kind))
                 continue;
             for (int i = 0; i < cases; i++, done++)
-                run(call, &places[p], mixed(seed, c * 100, (uint64_t)i), NULL);
+                run(call, &places[p], mixed(seed, c * 100, (uint64_t)i), NULL, NULL);
+            if (is_first)
+                done += run_all_fixed(call, &places[p], mixed(seed, c * 100 + 2, (uint64_t)p));
         }
         /* Each pair in one of the six forms of each reduction. */
         unsigned first = (unsigned)call->form * 2 + (unsigned)call->large;
         for (unsigned i = first; operation_of(call)->result != MOVES && i < pair_count; i += 6, done++)
-            run(call, &places[0], mixed(seed, c * 100 + 1, i), &pairs[i]);
+            run(call, &places[0], mixed(seed, c * 100 + 1, i), &pairs[i], NULL);
         if (rank == 0 && argc > 5)
             printf("%s %.3f s\n", call->name, MPI_Wtime() - start);
     }

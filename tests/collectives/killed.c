@@ -33,10 +33,10 @@ int main(int argc, char **argv)
         place++;
     /* Errors end the job, as they do by default. */
     OK(MPI_Comm_set_errhandler(place->comm, MPI_ERRORS_ARE_FATAL));
-    prepare(&task, call, place, seed, NULL);
+    prepare(&task, call, place, seed, NULL, NULL);
     while (task.size < 60 || task.in_place) {
         release(&task);
-        prepare(&task, call, place, ++seed, NULL);
+        prepare(&task, call, place, ++seed, NULL, NULL);
     }
     begin_round(&task);
     if (rank == atoi(argv[2])) {

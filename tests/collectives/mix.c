@@ -104,7 +104,7 @@ static void start_batch(struct thread *thread, uint64_t *state)
         if (call == NULL || place->comm == MPI_COMM_NULL)
             continue;
         struct task *task = &thread->tasks[thread->task_count];
-        prepare(task, call, place, seed, NULL);
+        prepare(task, call, place, seed, NULL, NULL);
         begin_round(task);
         thread->requests[thread->task_count++] = task->request;
     }

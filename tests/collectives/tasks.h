@@ -11,6 +11,13 @@ struct pair {
     enum what what;
 };
 
+/* What a case has in place of what the seed chooses. */
+struct fixed {
+    int in_place;
+    enum { FIRST, MIDDLE, LAST } root;
+    MPI_Count size;
+};
+
 static struct pair pairs[1000];
 static unsigned pair_count;
 /* Types whose elements have no gaps, for data that is only moved. */
@@ -67,9 +74,10 @@ static inline MPI_Count some_size(uint64_t *state, int reduces)
     return rare < 6 ? 1500 : sizes[draw(state, LENGTH(sizes))];
 }
 
-/* A task with everything but the pair of type and operation chosen by the seed; `pair`: NULL for any. */
+/* A task with everything but the pair of type and operation, and what is fixed, chosen by the seed; `pair`, `fixed`:
+ * NULL for any. */
 static inline void prepare(struct task *task, const struct call *call, const struct place *place, uint64_t seed,
-                           const struct pair *pair)
+                           const struct pair *pair, const struct fixed *fixed)
 {
     const struct operation *operation = operation_of(call);
     uint64_t shared = seed, own = mixed(seed, 1000, (uint64_t)who(place->side, place->rank));
@@ -84,6 +92,12 @@ static inline void prepare(struct task *task, const struct call *call, const str
     task->root_side = place->kind == INTER ? (int)draw(&shared, 2) : place->side;
     task->root = (int)draw(&shared, (unsigned)place->ranks[task->root_side]);
     task->size = some_size(&shared, operation->result != MOVES);
+    if (fixed != NULL) {
+        int last = place->ranks[task->root_side] - 1;
+        task->in_place = fixed->in_place;
+        task->root = fixed->root == FIRST ? 0 : fixed->root == LAST ? last : last / 2;
+        task->size = fixed->size;
+    }
     task->args.comm = place->comm;
     task->args.info = MPI_INFO_NULL;
     task->args.root = task->root;
