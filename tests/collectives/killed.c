@@ -1,5 +1,6 @@
 /* A rank that is killed inside a collective operation: all ranks make one call again and again, and one of them ends by
- * SIGKILL, by a timer, while it does. Arguments: the function without MPI_, and the rank. */
+ * SIGKILL, by a timer, while it does. Arguments: the function without MPI_, and the rank; `groups`: on an
+ * intercommunicator, with long data. */
 #include "tasks.h"
 #include <signal.h>
 #include <sys/time.h>
@@ -15,7 +16,7 @@ int main(int argc, char **argv)
 {
     static struct task task;
     int rank;
-    uint64_t seed = 1;
+    const uint64_t seed = 1;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     make_all(1);
@@ -27,17 +28,16 @@ int main(int argc, char **argv)
         fprintf(stderr, "no such function\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    /* The world, or the first topology. */
+    /* The world, the first topology, or two groups of all ranks. */
     const struct place *place = places;
+    while (argc > 3 && strcmp(place->what, "odd ranks to even ranks") != 0)
+        place++;
     while (along_edges(operation_of(call)) && place->kind != NEIGHBORS)
         place++;
     /* Errors end the job, as they do by default. */
     OK(MPI_Comm_set_errhandler(place->comm, MPI_ERRORS_ARE_FATAL));
-    prepare(&task, call, place, seed, NULL, NULL);
-    while (task.size < 60 || task.in_place) {
-        release(&task);
-        prepare(&task, call, place, ++seed, NULL, NULL);
-    }
+    const struct fixed fixed = {0, MIDDLE, argc > 3 ? 20000 : 100};
+    prepare(&task, call, place, seed, NULL, &fixed);
     begin_round(&task);
     if (rank == atoi(argv[2])) {
         struct itimerval once = {{0, 0}, {0, 40000}};

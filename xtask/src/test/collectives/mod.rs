@@ -106,17 +106,23 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         }
         let program = compile(&library, "killed", &folder)?;
         for function in calls::functions(&spec) {
-            report.step(&format!("killed {function}"), || killed(&library, &program, function))?;
+            report.step(&format!("killed {function}"), || killed(&library, &program, &[function, "2"]))?;
+            let within_groups =
+                ["scan", "exscan", "neighbor"].iter().any(|word| function.to_lowercase().contains(word));
+            if !within_groups {
+                let test = format!("killed {function}, between groups");
+                report.step(&test, || killed(&library, &program, &[function, "2", "groups"]))?;
+            }
         }
     }
     Ok(())
 }
 
 /// The report of a job whose rank was killed inside a function names the rank and the call.
-fn killed(library: &Library, program: &Path, function: &str) -> Result<()> {
-    let outcome = process::run(library.launch(4, program).args([function, "2"]), LIMIT)?;
+fn killed(library: &Library, program: &Path, arguments: &[&str]) -> Result<()> {
+    let outcome = process::run(library.launch(4, program).args(arguments), LIMIT)?;
     let line = outcome.stderr.lines().find(|line| line.contains("was killed by signal 9"));
-    let calls = [format!("MPI_{function}"), "MPI_Start".to_owned(), "MPI_Wait".to_owned()];
+    let calls = [format!("MPI_{}", arguments[0]), "MPI_Start".to_owned(), "MPI_Wait".to_owned()];
     match line {
         Some(line) if line.contains("rank 2 of 4") && calls.iter().any(|call| line.contains(call)) => Ok(()),
         _ => Err(outcome.report().into()),
