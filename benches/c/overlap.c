@@ -26,8 +26,8 @@ static void begin(int which, MPI_Request *request)
         MPI_Ialltoall(in, ELEMENTS, MPI_DOUBLE, out, ELEMENTS, MPI_DOUBLE, MPI_COMM_WORLD, request);
 }
 
-/* Computes for this many steps, without memory. The compiler knows neither the first value nor the number of steps at
- * any call: it had left out the loop where it knew that a step changes nothing. */
+/* Computes for this many steps, without memory. The first value and the number of steps are not constants, so that the
+ * loop stays in the program. */
 static __attribute__((noinline)) void compute(long steps)
 {
     double value = first;

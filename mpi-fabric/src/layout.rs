@@ -9,7 +9,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
 /// First word of a bridge (`crate::bridge`): "FERRUMBR" in memory order.
 pub const BRIDGE_MAGIC: u64 = u64::from_le_bytes(*b"FERRUMBR");
 /// Version of the format; readers of another version refuse it.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 /// Most ranks of one job.
 pub const MAX_RANKS: u32 = 1024;
 /// Shortest ring, in bytes.

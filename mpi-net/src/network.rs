@@ -68,7 +68,7 @@ const GATHERED: usize = 12 << 10;
 const RECEIVES: usize = 64;
 const SENDS: usize = 64;
 /// First field of an address in text; another one means another release of the library.
-const FORMAT: &str = "f3";
+const FORMAT: &str = "f4";
 /// Polls of a thread that waits for a short copy before it sleeps.
 const COPY_POLLS: u32 = 200;
 /// Long copies add a poll for so many bytes: a thread that sleeps in the middle of each wakes on the core of the one that sends.

@@ -6,8 +6,9 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Time until the thread looks again whether the program still calls the library: at first, and at most.
+/// Time until the thread looks again whether the program still calls the library, at first and while there are windows.
 pub(crate) const PERIOD: Duration = Duration::from_micros(250);
+/// The longest such time.
 pub(crate) const LONGEST_PERIOD: Duration = Duration::from_millis(1);
 /// So many operations the program must have moved by itself.
 const ALONE: u8 = 4;
@@ -44,7 +45,7 @@ pub(crate) struct Background {
     pub working: bool,
     /// Whether the thread watches.
     pub watching: bool,
-    /// Whether each core that the thread may run on has a rank.
+    /// Whether the host has fewer than two cores for each rank, or the process may use one core only.
     pub occupied: bool,
     /// Whether messages go through a network.
     pub networked: bool,

@@ -23,7 +23,7 @@ use crate::run_table::{ListedChunk, RunTable, pieces};
 const PART_MAX: u64 = 128 << 10;
 /// The same over a network, where each part costs a round trip.
 const NETWORK_PART_MAX: u64 = 1 << 20;
-/// Bytes of short messages that are read together over a network: the provider has requests for the next ones before one has arrived.
+/// Most bytes of messages that are read together over a network, in which several parts of different messages are under way.
 const TOGETHER: u64 = 4 << 20;
 /// Bytes of a part whose runs are listed at once.
 const PIECE: u64 = 128 << 10;
@@ -120,8 +120,16 @@ pub(crate) struct SharedClaims {
 impl CopyJob {
     /// Whether this process alone reads the whole message over a network from a process.
     fn is_read_from(&self, peer: u32) -> bool {
-        let over_network = matches!(self.claims, Claims::Alone { most: NETWORK_PART_MAX, .. });
-        over_network && matches!(self.side, Side::Receive { .. }) && self.copier.peer() == peer && !self.remote.keyed
+        let alone = matches!(self.claims, Claims::Alone { .. }) && matches!(self.side, Side::Receive { .. });
+        alone && self.copier.is_over_network() && self.copier.peer() == peer && !self.remote.keyed
+    }
+
+    /// Bytes that nobody has claimed, of a message that this process alone copies.
+    fn left(&self) -> u64 {
+        match self.claims {
+            Claims::Alone { claimed, .. } => self.remote.bytes - claimed,
+            Claims::Slot(_) => 0,
+        }
     }
 
     /// The claimed part of `bytes` bytes at `start`.
@@ -180,11 +188,13 @@ impl CopyJobs {
         if self.open == 0 { None } else { self.list.iter().position(|job| job.open) }
     }
 
-    /// The oldest job with parts to claim that can be read together with `part`, if so many bytes are not enough already.
+    /// The oldest job with parts to claim that can be read together with `part` and others of so many bytes in all.
     pub fn next_with(&self, part: &Part, bytes: u64) -> Option<usize> {
-        let may_follow = part.is_read_over_network && bytes < TOGETHER && self.open > 0;
-        let peer = part.copier.peer();
-        may_follow.then(|| self.list.iter().position(|job| job.open && job.is_read_from(peer))).flatten()
+        if !part.is_read_over_network || self.open == 0 {
+            return None;
+        }
+        let (peer, most) = (part.copier.peer(), TOGETHER.saturating_sub(bytes));
+        self.list.iter().position(|job| job.open && job.is_read_from(peer) && job.left() <= most)
     }
 
     /// Ends the claims of a job.
@@ -296,21 +306,26 @@ impl Part {
         CopiedPart { id: self.id, bytes, result }
     }
 
-    /// Reads parts of several messages from one process, several pieces at a time. An error is that of all of them.
+    /// Reads parts of several messages from one process, several pieces at a time; each by itself after an error.
     pub fn read_together(parts: Vec<Part>) -> Vec<CopiedPart> {
         #[cfg(test)]
         parts.iter().filter_map(|part| part.before.as_ref()).for_each(|before| before.0());
         let mut list = Vec::with_capacity(parts.len());
         for part in &parts {
-            if let (Far::Region { region, offset }, Local::Into(buffer)) = (&part.far, &part.local) {
-                list.extend(pieces(&[(*offset, buffer.bytes())], buffer).into_iter().map(|piece| (*region, piece)));
-            }
+            let (Far::Region { region, offset }, Local::Into(buffer)) = (&part.far, &part.local) else {
+                unreachable!("`is_read_from` holds for receives from one region only")
+            };
+            list.extend(pieces(&[(*offset, buffer.bytes())], buffer).into_iter().map(|piece| (*region, piece)));
         }
         let result = match parts.first() {
             // SAFETY: the memory of the parts, which no other code uses until they are counted.
             Some(first) => unsafe { first.copier.read_regions(&list) },
             None => Ok(()),
         };
+        if result.is_err() && parts.len() > 1 {
+            // Which message it concerns is not known.
+            return parts.into_iter().map(Part::copy).collect();
+        }
         let copied = |part: Part| CopiedPart { id: part.id, bytes: part.bytes(), result: result.clone() };
         parts.into_iter().map(copied).collect()
     }

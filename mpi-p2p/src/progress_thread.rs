@@ -3,8 +3,10 @@
 //!
 //! The thread sleeps on the doorbell while such operations are under way and no thread of the program waits in the
 //! library; otherwise it sleeps on a condition of its own. A program that tests for its operations, or waits for them
-//! at once, moves them by itself: then, and where each core has a rank to run, the thread only looks from time to time
-//! whether the program still calls the library, and takes over when it has made no call for a period. While it exists the process lock is in the mode of several threads. Operations that call functions of the program keep it asleep, because the program may have one thread.
+//! at once, moves them by itself: then, and where no core is free for the thread (fewer than two for each rank of the host, or one
+//! that the process may use), it only looks from time to time whether the program still calls the library, and takes
+//! over when it has made no call for a period. While it exists the process lock is in the mode of several threads.
+//! Operations that call functions of the program keep it asleep, because the program may have one thread.
 //! Invariants: whoever changes what the thread depends on holds the process lock, or sets the stop; signals are for
 //! the threads of the program. The thread ends before the library's last user departs.
 //! Not here: its orders (`background`), which operations there are (`mpi-coll`), how a pass makes progress (`copying`).
@@ -121,7 +123,10 @@ impl Engine {
             let core = &mut state.core;
             let now = (core.background.begun, core.background.tests);
             let last = before.replace(now);
-            if last.is_some_and(|last| last != now) {
+            if core.background.windows > 0 {
+                // Peers may wait for it.
+                period = PERIOD;
+            } else if last.is_some_and(|last| last != now) {
                 period = (2 * period).min(LONGEST_PERIOD);
             }
             let background = &mut core.background;

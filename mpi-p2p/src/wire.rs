@@ -80,7 +80,7 @@ pub(crate) const REGIONS: u8 = 32;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer {
     pub bytes: u64,
-    /// The registered data in the sender, or the table of its runs; none when it is in too many pieces.
+    /// The registered data in the sender, or the table of its runs or of its regions; none when it is in too many pieces.
     pub region: RegionKey,
     /// [`LISTED`], [`WRITES`], [`SHARED`] and [`REGIONS`].
     pub ways: u8,

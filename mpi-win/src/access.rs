@@ -187,8 +187,11 @@ impl OneSided {
     /// The region of a rank's memory, if it can be copied to and from directly.
     #[inline]
     fn direct(&self, guard: &Guard<'_>, win: &Win, rank: u32) -> Option<RegionKey> {
-        let can = self.settings.direct.get() && self.engine.can_copy(guard, win.world_rank(rank));
-        win.exposed(rank as i32).map(|exposed| exposed.region).filter(|region| can && *region != RegionKey::NONE)
+        let peer = win.world_rank(rank);
+        let region = win.exposed(rank as i32).map(|exposed| exposed.region)?;
+        let can = self.settings.direct.get() && self.engine.can_copy(guard, peer) && region != RegionKey::NONE;
+        // What a network could not register, processes of the same host reach by its address.
+        (can && (!region.is_none() || self.engine.shares_memory(guard, peer))).then_some(region)
     }
 }
 

@@ -39,8 +39,21 @@ enum CopyWay {
     Within(Arc<Regions>),
     /// The kernel copies between the two processes.
     Kernel(Arc<ProbedProcess>),
-    /// A network copies, or this process from its own mapping of the memory.
-    Provided(Arc<dyn NetworkCopies>),
+    /// A network copies.
+    Network(Arc<dyn NetworkCopies>),
+    /// This process copies from its own mapping of the memory.
+    Mapping(Arc<Mapping>),
+}
+
+impl CopyWay {
+    /// What copies, if it is neither this process's own memory nor the kernel.
+    fn provided(&self) -> Option<&dyn NetworkCopies> {
+        match self {
+            CopyWay::Network(network) => Some(&**network),
+            CopyWay::Mapping(mapping) => Some(&**mapping),
+            CopyWay::Within(_) | CopyWay::Kernel(_) => None,
+        }
+    }
 }
 
 impl Copier {
@@ -53,16 +66,21 @@ impl Copier {
     }
 
     pub(super) fn of_shared(peer: u32, mapping: Arc<Mapping>) -> Copier {
-        Copier { peer, way: CopyWay::Provided(mapping) }
+        Copier { peer, way: CopyWay::Mapping(mapping) }
     }
 
     pub(super) fn by_network(peer: u32, network: Arc<dyn NetworkCopies>) -> Copier {
-        Copier { peer, way: CopyWay::Provided(network) }
+        Copier { peer, way: CopyWay::Network(network) }
     }
 
     /// World rank of the peer.
     pub fn peer(&self) -> u32 {
         self.peer
+    }
+
+    /// Whether a network copies, which can have several copies under way.
+    pub fn is_over_network(&self) -> bool {
+        matches!(self.way, CopyWay::Network(_))
     }
 
     /// Copies from the peer's region, from `offset` on; also when the peer is a rank of this process.
@@ -79,7 +97,8 @@ impl Copier {
                 .check()
                 .and_then(|()| remote::read(process.pid, address, into))
                 .map_err(|error| copy_failed("read", self.peer, process.pid, &error)),
-            CopyWay::Provided(copies) => copies.read(self.peer, key, offset, into),
+            CopyWay::Network(copies) => copies.read(self.peer, key, offset, into),
+            CopyWay::Mapping(copies) => copies.read(self.peer, key, offset, into),
         }
     }
 
@@ -102,7 +121,8 @@ impl Copier {
                 // SAFETY: `PeerProcess::probe` makes a `ProbedProcess` of ids of other processes only.
                 .and_then(|()| unsafe { remote::write(process.pid, address, data) })
                 .map_err(|error| copy_failed("write", self.peer, process.pid, &error)),
-            CopyWay::Provided(copies) => copies.write(self.peer, key, offset, data),
+            CopyWay::Network(copies) => copies.write(self.peer, key, offset, data),
+            CopyWay::Mapping(copies) => copies.write(self.peer, key, offset, data),
         }
     }
 
@@ -119,7 +139,7 @@ impl Copier {
                 .and_then(|()| unsafe { pieces::read(process.pid, key.address(), pieces) })
                 .map_err(|error| copy_failed("read", self.peer, process.pid, &error));
         }
-        if let CopyWay::Provided(copies) = &self.way {
+        if let Some(copies) = self.way.provided() {
             // SAFETY: the caller's promise.
             return unsafe { copies.read_pieces(self.peer, key, pieces) };
         }
@@ -135,7 +155,7 @@ impl Copier {
     /// # Safety
     /// As [`Self::read_pieces`].
     pub unsafe fn read_regions(&self, pieces: &[(RegionKey, Piece)]) -> Result<()> {
-        if let CopyWay::Provided(copies) = &self.way {
+        if let Some(copies) = self.way.provided() {
             // SAFETY: the caller's promise.
             return unsafe { copies.read_regions(self.peer, pieces) };
         }
@@ -155,7 +175,7 @@ impl Copier {
                 .and_then(|()| unsafe { pieces::write(process.pid, key.address(), pieces) })
                 .map_err(|error| copy_failed("write", self.peer, process.pid, &error));
         }
-        if let CopyWay::Provided(copies) = &self.way {
+        if let Some(copies) = self.way.provided() {
             // SAFETY: the caller's promise.
             return unsafe { copies.write_pieces(self.peer, key, pieces) };
         }
@@ -172,7 +192,8 @@ impl fmt::Debug for Copier {
         let way = match &self.way {
             CopyWay::Within(_) => "within this process",
             CopyWay::Kernel(_) => "by the kernel",
-            CopyWay::Provided(_) => "by the network or from shared memory",
+            CopyWay::Network(_) => "by the network",
+            CopyWay::Mapping(_) => "from shared memory",
         };
         write!(f, "Copier(rank {}, {way})", self.peer)
     }

@@ -284,9 +284,9 @@ impl State {
     pub(super) fn send(&mut self, from: u32, to: u32, head: &RecordHead, payload: &[u8]) {
         self.spend(from, SEND_NS);
         let arrival_ns = self.occupy_link(from, to, self.clock(from), payload.len());
-        self.traffic.records += 1;
-        self.traffic.record_bytes += payload.len() as u64;
         let (bytes, between_hosts) = (payload.len() as u64, self.topology.host_of(from) != self.topology.host_of(to));
+        self.traffic.records += 1;
+        self.traffic.record_bytes += bytes;
         let sent = &mut self.ranks[from as usize].sent;
         sent.records += 1;
         sent.bytes += bytes;

@@ -583,7 +583,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_progress_thread",
-                description: "Whether a thread of the library moves collective operations that do not block on while the program computes. It is started with the first such operation, or persistent request of one, and ends in MPI_Finalize. It sleeps until a message arrives, and altogether while no such operation is under way, a thread of the program waits in the library, or an operation calls functions of the program. Where no core is free for it (fewer than two for each process of the host) and no network is in use, it moves operations only of a program that has made no call for 0.25 to 2 ms. While it exists, every call takes the lock of the process as with MPI_THREAD_MULTIPLE, and senders wake the thread by a system call.",
+                description: "Whether a thread of the library moves collective operations that do not block on while the program computes. It is started with the first such operation, or persistent request of one, and ends in MPI_Finalize. It sleeps until a message arrives, and altogether while no such operation is under way, a thread of the program waits in the library, or an operation calls functions of the program. Where no core is free for it (fewer than two for each process of the host, or one that the process may use), no network is in use and the thread serves no window, it moves operations only of a program that has made no call for 0.25 to 2 ms. While it exists, every call takes the lock of the process as with MPI_THREAD_MULTIPLE, and senders wake the thread by a system call.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,

@@ -77,7 +77,7 @@ impl Shared {
                 && let Some((place, piece)) = under_way.next(&left)
             {
                 // SAFETY: the caller's promise; the memory and the operation stay until it completes, for which the code below waits; except if
-                // the peer is lost: then the operation is leaked, and the caller's memory has to stay mapped as long as the provider (docs/hosts.md).
+                // the peer or the provider is lost: then the operation is leaked, and the caller's memory has to stay (docs/hosts.md).
                 match unsafe { under_way.start(place, &mut inner, peer, writes, piece) } {
                     Ok(()) => left.take(piece.1.bytes),
                     Err(NotStarted::Later) => break,

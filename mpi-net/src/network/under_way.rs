@@ -1,5 +1,5 @@
-//! The operations of one copy: several pieces at a time, so that each does not cost a round trip of its own. Long pieces are cut: the
-//! request for the next part is there before the peer has sent the one before.
+//! The operations of one copy: several pieces at a time, so that each does not cost a round trip of its own. Long pieces are cut, and
+//! several parts requested at a time, so that the peer need not wait for the next request.
 //!
 //! Invariant: an operation that the provider has stays in memory until it completes, or for ever if its peer or the provider is lost.
 //! Not here: waiting (`copies`).
