@@ -441,23 +441,23 @@ mod tests {
     #[test]
     fn addresses_of_other_releases_are_refused() {
         let whole = Parsed { provider: "tcp", host: "h1", address: vec![10, 255], port: 99 };
-        assert_eq!(parsed("f3;tcp;h1;0aff;99"), Some(whole));
+        assert_eq!(parsed("f4;tcp;h1;0aff;99"), Some(whole));
         for text in [
             "",
-            "f3",
-            "f1;tcp;h1;0a;1",
-            "f3;tcp;h1;0a",
-            "f3;tcp;h1;0;1",
-            "f3;tcp;h1;;1",
-            "f3;tcp;h1;0g;1",
-            "f3;tcp;h1;0a;1;",
-            "f3;tcp;h1;+1;1",
-            "f3;tcp;h1;0a;+1",
-            "f3;tcp;h1;0a;65536",
-            "f3;tcp;h1;0a;",
+            "f4",
+            "f3;tcp;h1;0a;1",
+            "f4;tcp;h1;0a",
+            "f4;tcp;h1;0;1",
+            "f4;tcp;h1;;1",
+            "f4;tcp;h1;0g;1",
+            "f4;tcp;h1;0a;1;",
+            "f4;tcp;h1;+1;1",
+            "f4;tcp;h1;0a;+1",
+            "f4;tcp;h1;0a;65536",
+            "f4;tcp;h1;0a;",
         ] {
             assert_eq!(parsed(text), None, "{text}");
         }
-        assert_eq!(parsed(&format!("f3;tcp;h1;{};1", "00".repeat(ADDRESS + 1))), None);
+        assert_eq!(parsed(&format!("f4;tcp;h1;{};1", "00".repeat(ADDRESS + 1))), None);
     }
 }

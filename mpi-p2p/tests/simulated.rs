@@ -1,10 +1,11 @@
 //! Point-to-point messages over the simulated network: 1,024 ranks in one process, counted record by record.
+#![allow(unsafe_code)] // requests keep buffers of the test
 
 use std::sync::Arc;
 
 use mpi_core::ProcessLock;
-use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ERR_PROC_ABORTED};
-use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_core::abi::{MPI_ANY_SOURCE, MPI_BYTE, MPI_ERR_PROC_ABORTED};
+use mpi_datatype::{Datatype, Form, RecvBuf, SendBuf, predefined};
 use mpi_errors::Result;
 use mpi_fabric::simulated::{Link, Outcome, Topology, run};
 use mpi_p2p::{CommMeters, ContextSpec, Engine, Mode};
@@ -89,6 +90,72 @@ fn a_long_message_is_offered_read_in_one_copy_and_acknowledged() {
     assert_eq!((traffic.records, traffic.copies, traffic.copied_bytes), (2, 1, BYTES as u64));
     // The offer, the request and the data each cross the link; a byte takes a nanosecond.
     assert!((15_000 + BYTES as u64..20_000 + BYTES as u64).contains(&outcome.clocks_ns[1]), "{:?}", outcome.clocks_ns);
+}
+
+#[test]
+fn long_messages_of_one_process_that_are_read_together_reach_their_buffers() {
+    // The last two are longer than what is read together.
+    const LENGTHS: [usize; 6] = [1 << 20, 100_000, 1 << 20, 70_001, 5 << 20, 4 << 20];
+    let byte = |message: usize, at: usize| (at * 7 + message * 31) as u8;
+    let outcome = simulate(&Topology::new(2).ranks_per_host(1), |rank| {
+        let fill = |message: usize| (0..LENGTHS[message]).map(|at| byte(message, at)).collect::<Vec<u8>>();
+        let mut buffers: Vec<Vec<u8>> = match rank.me {
+            0 => (0..LENGTHS.len()).map(fill).collect(),
+            _ => LENGTHS.map(|bytes| vec![0; bytes]).into(),
+        };
+        let engine = &rank.engine;
+        let mut requests = Vec::new();
+        for (tag, buffer) in (0..).zip(&mut buffers) {
+            let guard = &mut engine.lock();
+            // SAFETY: the buffers stay until all requests are complete.
+            requests.push(unsafe {
+                match rank.me {
+                    0 => engine.isend(guard, CONTEXT, 1, tag, SendBuf::from_slice(buffer).detach(), Mode::Standard),
+                    _ => engine.irecv(guard, CONTEXT, 0, tag, RecvBuf::from_slice(buffer).detach()),
+                }
+            }?);
+        }
+        for request in requests {
+            engine.wait(engine.lock(), request)?;
+        }
+        for (message, buffer) in buffers.iter().enumerate() {
+            assert!(buffer.iter().enumerate().all(|(at, found)| *found == byte(message, at)), "message {message}");
+        }
+        Ok::<_, mpi_errors::Error>(())
+    });
+    outcome.results.into_iter().collect::<Result<()>>().expect("no fault");
+    let bytes = LENGTHS.iter().sum::<usize>() as u64;
+    assert_eq!(outcome.traffic.copied_bytes, bytes, "every byte is read once");
+}
+
+#[test]
+fn data_of_few_long_runs_are_read_from_the_runs_of_their_sender() {
+    const RUN: usize = 100_000;
+    let outcome = simulate(&Topology::new(2).ranks_per_host(1), |rank| {
+        let bytes = predefined(MPI_BYTE).expect("predefined");
+        let mut runs = Datatype::vector(3, RUN as u64, 2 * RUN as i64, bytes, Form::Small).expect("small");
+        runs.commit();
+        let mut whole: Vec<u8> = (0..6 * RUN).map(|at| (at / 3) as u8).collect();
+        let expected: Vec<u8> = [0, 2, 4].iter().flat_map(|run| whole[run * RUN..][..RUN].to_vec()).collect();
+        let engine = &rank.engine;
+        match rank.me {
+            0 => {
+                let data = SendBuf::over(&whole, 1, &runs).expect("it fits");
+                engine.send(engine.lock(), CONTEXT, 1, 4, data, Mode::Standard)?;
+            }
+            _ => {
+                // The receiver's memory has none of these gaps.
+                whole.fill(0);
+                rank.receive(0, 4, &mut whole[..3 * RUN])?;
+                assert!(whole[..3 * RUN] == expected, "the runs follow each other");
+            }
+        }
+        Ok::<_, mpi_errors::Error>(())
+    });
+    outcome.results.into_iter().collect::<Result<()>>().expect("no fault");
+    let traffic = outcome.traffic;
+    // The offer and the report; the table of regions, and three runs.
+    assert_eq!((traffic.records, traffic.copies), (2, 4));
 }
 
 #[test]
