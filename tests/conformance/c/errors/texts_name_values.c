@@ -25,7 +25,7 @@ int main(int argc, char **argv)
     return_errors();
     MPI_Comm_group(MPI_COMM_SELF, &group);
     shows(MPI_Start(&request), "request is MPI_REQUEST_NULL, but a request is needed");
-    shows(MPI_Startall(2, requests), "request is MPI_REQUEST_NULL (element 0)");
+    shows(MPI_Startall(2, requests), "argument array_of_requests is MPI_REQUEST_NULL (element 0)");
     shows(MPI_Pready(0, request), "request is MPI_REQUEST_NULL");
     shows(MPI_Grequest_complete(request), "request is MPI_REQUEST_NULL");
     shows(MPI_Type_free(&type), "datatype is MPI_INT, but a predefined datatype");
