@@ -46,55 +46,20 @@ const SUMMARY: i32 = 1;
 /// The name of a state's value, by the name of the variable; the job memory has only numbers.
 pub type StateName<'a> = &'a dyn Fn(&str, i32) -> Option<&'static str>;
 
-/// The host of a part of a job whose memory has the ranks of that host alone.
-#[derive(Debug, Clone)]
-pub struct HostPart {
-    /// The ranks in the job, in the order in which the memory has them.
-    pub ranks: Vec<u32>,
-    /// Ranks of the whole job.
-    pub of: u32,
-    /// The host's name.
-    pub host: String,
-}
-
 impl StatisticsSettings {
     /// Writes the table if the setting requests it. That of a spawned job has its name, also at the end of the file's.
     /// # Errors
     /// A sentence: the file cannot be written; then the table is on standard error.
     pub fn write(&self, job: &Job, state_name: StateName<'_>, name: Option<&str>) -> Result<(), String> {
-        self.write_to(job, state_name, name, None)
-    }
-
-    /// As [`StatisticsSettings::write`], of the ranks of one of several hosts. The file of a host without rank 0 has the host's
-    /// name behind that of the setting, because hosts may share the folder.
-    /// # Errors
-    /// As those of `write`.
-    pub fn write_of_host(&self, job: &Job, state_name: StateName<'_>, part: HostPart) -> Result<(), String> {
-        self.write_to(job, state_name, None, Some(part))
-    }
-
-    fn write_to(
-        &self,
-        job: &Job,
-        state_name: StateName<'_>,
-        name: Option<&str>,
-        part: Option<HostPart>,
-    ) -> Result<(), String> {
         if self.at_end.get() == 0 {
             return Ok(());
         }
+        let table = Table::read(job, self.at_end.get() == SUMMARY, state_name);
+        let text = if self.format.get() == 1 { table.json(name) } else { table.text(name) };
         let mut file = self.file.get().to_string();
         if !file.is_empty() {
             file += &name.map_or_else(String::new, |name| format!(".job{name}"));
-            file += &part
-                .iter()
-                .filter(|part| !part.ranks.contains(&0))
-                .map(|part| format!(".{}", part.host))
-                .collect::<String>();
         }
-        let mut table = Table::read(job, self.at_end.get() == SUMMARY, state_name);
-        table.part = part;
-        let text = if self.format.get() == 1 { table.json(name) } else { table.text(name) };
         let failure = if file.is_empty() { None } else { std::fs::write(&file, &text).err() };
         if file.is_empty() || failure.is_some() {
             // Standard error may be closed; then there is no place for the failure.
@@ -179,24 +144,6 @@ mod tests {
         ] {
             assert!(json.lines().any(|found| found.ends_with(line)), "{line}: {json}");
         }
-    }
-
-    #[test]
-    fn the_table_of_a_host_has_its_ranks_of_the_job() {
-        let endpoints = Endpoint::threads(2).expect("memory for two ranks");
-        for (rank, endpoint) in endpoints.iter().enumerate() {
-            place(&endpoint.instrument_memory(), "", 1 + rank as u64);
-        }
-        let mut table = Table::read(endpoints[0].job(), true, &name_of);
-        table.part = Some(HostPart { ranks: vec![1, 5], of: 6, host: "h2".into() });
-        let text = table.text(None);
-        assert!(text.starts_with("Ferrum MPI statistics of 2 of 6 ranks, on host h2\n"), "{text}");
-        assert!(text.contains("up to their end: rank 1, 5\n"), "{text}");
-        let line = text.lines().find(|line| line.contains("test_things")).expect("a row");
-        assert_eq!(line.split_whitespace().collect::<Vec<_>>()[1..7], ["1", "1", "1.5", "2", "5", "3"]);
-        let json = table.json(None);
-        let head = "\"ranks\":2,\"without_mpi\":[],\"without_finalize\":[1,5],\"host\":\"h2\",\"of\":6,\"host_ranks\":[1,5]}\n";
-        assert!(json.contains(head), "{json}");
     }
 
     #[test]

@@ -101,11 +101,6 @@ impl Engine {
         self.state.get(guard).endpoint.shares_memory(peer)
     }
 
-    /// As [`mpi_fabric::Endpoint::ranks_of_host`].
-    pub fn ranks_of_host(&self, guard: &Guard<'_>) -> Vec<u32> {
-        self.state.get(guard).endpoint.ranks_of_host().to_vec()
-    }
-
     /// Takes a part of this process's room for collectives; as [`mpi_fabric::Endpoint::take_room`].
     pub fn take_room(&self, guard: &Guard<'_>, lengths: &[usize]) -> Option<Place> {
         self.state.get(guard).endpoint.take_room(lengths)

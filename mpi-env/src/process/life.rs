@@ -15,10 +15,9 @@ use mpi_core::abi::{
 };
 use mpi_errors::{Error, Result};
 use mpi_fabric::FabricInstruments;
-use mpi_fabric::statistics::{FinalizeShare, HostPart};
+use mpi_fabric::statistics::FinalizeShare;
 use mpi_p2p::EngineInstruments;
 
-use crate::process::identity::processor_name;
 use crate::process::running;
 use crate::record::process::{Life, Process};
 
@@ -169,31 +168,14 @@ impl Process {
             share.record::<EngineInstruments>(&self.memory);
         }
         // This library's launcher writes the statistics when all processes have ended.
-        if self.statistics.at_end.get() != 0 && !(self.is_launched() && self.manager.is_none()) {
-            self.write_statistics();
+        if self.rank() == 0 && !(self.is_launched() && self.manager.is_none()) {
+            let state_name = |variable: &str, value| self.registry.state_name(variable, value);
+            self.statistics.write(&self.job, &state_name, None).unwrap_or_else(|sentence| self.warn(&sentence));
         }
         self.engine.leave_jobs(&self.engine.lock());
         self.advance(Life::Finalising, Life::Finalised);
         self.spawner.finalize();
         self.part_from_launcher(false);
         met.and(left)
-    }
-
-    /// Writes the statistics, in one process of each host: its memory has those of the processes of the host.
-    #[cold]
-    fn write_statistics(&self) {
-        let ranks = self.engine.ranks_of_host(&self.engine.lock());
-        if ranks.first() != Some(&(self.rank() as u32)) {
-            return;
-        }
-        let state_name = |variable: &str, value| self.registry.state_name(variable, value);
-        let size = self.engine.size();
-        let written = if ranks.len() == size as usize {
-            self.statistics.write(&self.job, &state_name, None)
-        } else {
-            let part = HostPart { ranks, of: size, host: processor_name().to_owned() };
-            self.statistics.write_of_host(&self.job, &state_name, part)
-        };
-        written.unwrap_or_else(|sentence| self.warn(&sentence));
     }
 }

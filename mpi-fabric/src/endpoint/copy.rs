@@ -74,11 +74,6 @@ impl Endpoint {
         (0..self.size).find(|rank| self.shares_memory(*rank)).unwrap_or(self.rank)
     }
 
-    /// The ranks of the job whose part of the job memory this process has mapped, in the order in which the memory has them.
-    pub fn ranks_of_host(&self) -> &[u32] {
-        &self.world_ranks
-    }
-
     /// Whether to use [`Self::read`] and [`Self::write`] with a peer: they work, and `fabric_single_copy` allows them.
     /// False until the peer has attached.
     pub fn can_copy(&self, peer: u32) -> bool {

@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use mpi_core::json::{self, Object};
 use mpi_t::{Percentage, PvarClass};
 
+use super::StateName;
 use super::finalize_share::FINALIZE;
-use super::{HostPart, StateName};
 use crate::instruments::{self, VariableReading};
 use crate::{Job, Life};
 
@@ -38,8 +38,6 @@ pub struct Table {
     rows: BTreeMap<(String, String, i32), Row>,
     used: Vec<bool>,
     finalised: Vec<bool>,
-    /// Of one of several hosts: which ranks these are.
-    pub(super) part: Option<HostPart>,
 }
 
 impl Table {
@@ -47,8 +45,7 @@ impl Table {
     /// for itself in `MPI_Finalize` is not in the rows of the process.
     pub fn read(job: &Job, summary: bool, state_name: StateName<'_>) -> Table {
         let ranks = job.ranks() as usize;
-        let (used, finalised) = (vec![false; ranks], vec![false; ranks]);
-        let mut table = Table { rows: BTreeMap::new(), used, finalised, part: None };
+        let mut table = Table { rows: BTreeMap::new(), used: vec![false; ranks], finalised: vec![false; ranks] };
         let mut shares = Vec::new();
         for rank in 0..job.ranks() {
             let at = rank as usize;
@@ -123,15 +120,10 @@ impl Table {
         });
     }
 
-    /// The number in the job of a rank of the memory.
-    fn rank(&self, at: usize) -> u32 {
-        self.part.as_ref().and_then(|part| part.ranks.get(at).copied()).unwrap_or(at as u32)
-    }
-
     /// The ranks that used MPI and did not call MPI_Finalize, and those that did not use it.
     fn missing(&self) -> (Vec<String>, Vec<String>) {
         let of = |wanted: &dyn Fn(usize) -> bool| {
-            (0..self.used.len()).filter(|at| wanted(*at)).map(|at| self.rank(at).to_string()).collect()
+            (0..self.used.len()).filter(|rank| wanted(*rank)).map(|rank| rank.to_string()).collect()
         };
         (of(&|rank| self.used[rank] && !self.finalised[rank]), of(&|rank| !self.used[rank]))
     }
@@ -143,11 +135,7 @@ impl Table {
         if count == 0 {
             return format!("Ferrum MPI statistics{job}: no rank has used MPI\n");
         }
-        let of = match &self.part {
-            Some(part) => format!("{count} of {} ranks, on host {}", part.of, part.host),
-            None if count == 1 => "1 rank".to_owned(),
-            None => format!("{count} ranks"),
-        };
+        let of = if count == 1 { "1 rank".to_owned() } else { format!("{count} ranks") };
         let mut text = format!("Ferrum MPI statistics of {of}{job}\n");
         let (unfinished, _) = self.missing();
         if !unfinished.is_empty() {
@@ -165,7 +153,7 @@ impl Table {
                     "least", "rank", "mean", "greatest", "rank", "sum"
                 );
             }
-            row.line(&mut text, name, width - 2, &|at| self.rank(at));
+            row.line(&mut text, name, width - 2);
         }
         if self.rows.is_empty() {
             text += "  the program has sent, received and called nothing that is counted\n";
@@ -182,13 +170,6 @@ impl Table {
             .number("ranks", self.used.len() as i64)
             .array("without_mpi", unused)
             .array("without_finalize", unfinished);
-        let head = match &self.part {
-            None => head,
-            Some(part) => {
-                let ranks = part.ranks.iter().map(u32::to_string);
-                head.text("host", &part.host).number("of", part.of).array("host_ranks", ranks)
-            }
-        };
         let in_job = |object: Object| match name {
             Some(name) => object.text("job", name),
             None => object,
@@ -225,8 +206,7 @@ impl Row {
         &self.words
     }
 
-    /// `rank`: the number in the job of a rank of the memory.
-    fn line(&self, text: &mut String, name: &str, width: usize, rank: &dyn Fn(usize) -> u32) {
+    fn line(&self, text: &mut String, name: &str, width: usize) {
         if self.class == Some(PvarClass::State) {
             let _ = writeln!(text, "    {name:<width$} {}", self.state_counts());
             return;
@@ -246,7 +226,7 @@ impl Row {
         };
         let sum = if adds_up(self.class) { self.show(sum) } else { "-".into() };
         let (low, high) = (self.show_word(least.0), self.show_word(most.0));
-        let (low_rank, high_rank, unit) = (rank(least.1), rank(most.1), self.unit());
+        let (low_rank, high_rank, unit) = (least.1, most.1, self.unit());
         let line =
             format!("    {name:<width$} {low:>15} {low_rank:<6} {mean:>15} {high:>15} {high_rank:<6} {sum:>17} {unit}");
         text.push_str(line.trim_end());
