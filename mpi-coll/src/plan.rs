@@ -4,6 +4,8 @@
 //! the same in all: its size, whether the job is crowded, settings that all share, and the bytes that match across
 //! processes.
 
+use mpi_p2p::LONGEST_PASSED;
+
 use crate::coll_op::CollOp;
 use crate::settings::{AUTO, CollSettings, FLAT, TREE};
 
@@ -20,15 +22,12 @@ pub(crate) const fn longest_whole(size: u32) -> u64 {
     if size == 2 { 4 << 10 } else { 2 << 10 }
 }
 
-/// Most bytes that each of two processes publishes at once where both read what the other one publishes: the longest room that
-/// passes to the reader, whose lines stay in second-level caches (measured on a mesh, parts of 256 KiB: allreduce of 1 MiB
+/// The part of long data where each process has a core. Where each of two processes reads what the other one publishes, it has room in the
+/// memory that passes to the reader, whose lines stay in second-level caches (measured on a mesh, parts of 256 KiB: allreduce of 1 MiB
 /// 277 us instead of 153, allgather 301 instead of 233).
-const PAIR_CHUNK: u64 = 128 << 10;
-
-/// The part of long data where each process has a core.
 fn chunk_with_cores(which: CollOp, size: u32, chunk: u64) -> u64 {
     let exchanges = matches!(which, CollOp::Allreduce | CollOp::Allgather | CollOp::Alltoall);
-    if size == 2 && exchanges { chunk.min(PAIR_CHUNK) } else { chunk }
+    if size == 2 && exchanges { chunk.min(LONGEST_PASSED as u64) } else { chunk }
 }
 
 /// The part of long data where processes share cores, and each wait for a part may cost a context switch. The root

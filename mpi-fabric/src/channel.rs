@@ -2,9 +2,9 @@
 //!
 //! Every process has a part of its own room for the channel: lines of publications, a word that reports what it has
 //! finished, and data. It writes its own part only, and reads those of all others; but two processes that exchange data
-//! have rooms that pass to the reader (`passed`). An operation consists of turns. In a turn a process may publish data once, short ones in the line itself, and may read what the others publish in the
-//! same turn. All processes pass the same operations and turns, in the same order; so the number of a step, counted by
-//! each for itself, says which publication is meant.
+//! have rooms that pass to the reader (`passed`). An operation consists of turns. In a turn a process may publish data
+//! once, short ones in the line itself, and may read what the others publish in the same turn. All pass the same
+//! operations and turns, in the same order; so the number of a step, counted by each, says which publication is meant.
 //! A process reports what it has finished after some operations or some data, and before it waits: so whoever waits for
 //! room does not wait for a process that waits itself.
 //! Invariants: a publication is overwritten only when every other process has finished its step. What others wrote is
@@ -34,6 +34,7 @@ use crate::streaming::copy_streaming;
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::variables::FabricInstruments;
 use open::Held;
+pub use passed::LONGEST_PASSED;
 use passed::Passed;
 use window::Window;
 
@@ -47,7 +48,6 @@ pub const IN_LINE: usize = LINE - HEAD;
 const AWAY: u64 = 1 << 63;
 /// The same: they are in a room that passes to the reader, whose number the line has.
 const PASSED: u64 = 1 << 62;
-const AWAY_AND_PASSED: u64 = AWAY | PASSED;
 /// Shortest data copied with streaming stores.
 const STREAMED: usize = 1024;
 /// Every so many operations without a wait a process reports what it has finished: four times while the lines of first
@@ -329,7 +329,7 @@ impl Channel {
         self.window.finished_by(rank, number);
         let terms = terms.load(Relaxed);
         let (data, room) = match terms & (AWAY | PASSED) {
-            AWAY_AND_PASSED => {
+            (AWAY | PASSED) => {
                 let place = offset.load(Relaxed);
                 debug_assert_ne!(rank, self.rank, "the reader may overwrite it");
                 let bytes = match rank == self.rank {

@@ -122,7 +122,7 @@ pub mod doorbell;
 pub use {
     arena::Arena,
     bridge::{BridgeKey, BridgeOffer, EnteredBridge, JoinedBridge, PeerPins, lost_peer},
-    channel::{Channel, IN_LINE, Place, Publication, Published},
+    channel::{Channel, IN_LINE, LONGEST_PASSED, Place, Publication, Published},
     doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
     endpoint::{Attachment, Copier, Endpoint, Extent, HostShare, LineRoom, Near, NetworkSource, Records},
     epoch_counts::{EpochCount, EpochCounts},

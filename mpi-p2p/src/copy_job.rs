@@ -153,7 +153,6 @@ impl CopyJob {
             copier: self.copier.clone(),
             far,
             local,
-            is_read_over_network: self.is_read_from(self.copier.peer()),
             #[cfg(test)]
             before: None,
         }
@@ -190,7 +189,7 @@ impl CopyJobs {
 
     /// The oldest job with parts to claim that can be read together with `part` and others of so many bytes in all.
     pub fn next_with(&self, part: &Part, bytes: u64) -> Option<usize> {
-        if !part.is_read_over_network || self.open == 0 {
+        if !part.is_read_over_network() || self.open == 0 {
             return None;
         }
         let (peer, most) = (part.copier.peer(), TOGETHER.saturating_sub(bytes));
@@ -241,7 +240,6 @@ pub(crate) struct Part {
     copier: Copier,
     far: Far,
     local: Local,
-    is_read_over_network: bool,
     #[cfg(test)]
     before: Option<BeforeCopy>,
 }
@@ -284,6 +282,11 @@ impl Part {
             Local::Into(buffer) => buffer.bytes(),
             Local::From(data) => data.bytes(),
         }
+    }
+
+    /// Whether a network reads it from one region of the peer.
+    fn is_read_over_network(&self) -> bool {
+        self.copier.is_over_network() && matches!((&self.far, &self.local), (Far::Region { .. }, Local::Into(_)))
     }
 
     /// Copies the part. Needs no lock.

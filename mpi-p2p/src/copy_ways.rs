@@ -9,6 +9,7 @@ use mpi_fabric::{Endpoint, RegionKey, Registration, Way};
 
 use crate::cvars::EngineSettings;
 use crate::region_table;
+use crate::registration;
 use crate::run_table::RunTable;
 use crate::wire::{self, Offer};
 
@@ -29,14 +30,27 @@ pub(crate) enum Copied {
     ByBoth,
 }
 
-/// How the data of a send, which has gaps, can be copied: the flags of its offer, and the table of its runs if they are
-/// long enough to be read by the receiver.
-pub(crate) fn ways_of(
+/// How the data of a send, which has gaps, is offered: the flags, the region, and what the request keeps for it.
+pub(crate) fn offered_with_gaps(
     endpoint: &Endpoint,
     settings: &EngineSettings,
     dest: u32,
     data: &SendBuf<'_>,
-) -> (u8, Option<RunTable>) {
+) -> (u8, RegionKey, (Registration, Option<RunTable>)) {
+    if let Some((region, registration)) = regions_of(endpoint, settings, dest, data) {
+        return (wire::REGIONS, region, (registration, None));
+    }
+    let (ways, table) = ways_of(endpoint, settings, dest, data);
+    let (region, registration) = match &table {
+        Some(table) => registration::of_table(endpoint, dest, table.words()),
+        None => (RegionKey::NONE, Registration::NONE),
+    };
+    (ways, region, (registration, table))
+}
+
+/// How the data of a send, which has gaps, can be copied: the flags of its offer, and the table of its runs if they are
+/// long enough to be read by the receiver.
+fn ways_of(endpoint: &Endpoint, settings: &EngineSettings, dest: u32, data: &SendBuf<'_>) -> (u8, Option<RunTable>) {
     let bytes = data.bytes();
     let writes = bytes >= SHARE_FROM
         && data.mean_run() >= settings.copy_runs_from.get()
@@ -52,7 +66,7 @@ pub(crate) fn ways_of(
 }
 
 /// The table of the regions of the data of a send, which has gaps, if the receiver can read it so over a network.
-pub(crate) fn regions_of(
+fn regions_of(
     endpoint: &Endpoint,
     settings: &EngineSettings,
     dest: u32,

@@ -130,7 +130,9 @@ pub use get_status::Found;
 pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
 pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
 pub use mpi_fabric::EpochCount;
-pub use mpi_fabric::{Awaited as AwaitedWord, Channel, IN_LINE, Place, Publication, Published, RoomWord};
+pub use mpi_fabric::{
+    Awaited as AwaitedWord, Channel, IN_LINE, LONGEST_PASSED, Place, Publication, Published, RoomWord,
+};
 pub use on_demand::{MessageInstruments, RequestInstruments};
 pub use owned::OwnedOperation;
 pub use owned_exchange::OwnedExchange;

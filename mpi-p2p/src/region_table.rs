@@ -11,6 +11,7 @@ use mpi_datatype::SendBuf;
 use mpi_errors::Result;
 use mpi_fabric::{Access, Copier, Endpoint, Piece, RegionKey, Registration};
 
+use crate::registration;
 use crate::run_table::wrong_table;
 
 /// Shortest mean length of the regions: of 32 KiB, reads cost as much as fragments.
@@ -21,7 +22,7 @@ const WORDS: usize = 1 + 3 * MOST;
 
 /// Registers the data of a send for `dest`: the key of a table of its regions. `None`: they are short or many, or cannot be registered.
 pub(crate) fn register(endpoint: &Endpoint, dest: u32, data: &SendBuf<'_>) -> Option<(RegionKey, Registration)> {
-    if data.mean_run() < BYTES_FROM || data.bytes() / data.mean_run() > 2 * MOST as u64 {
+    if data.mean_run() < BYTES_FROM {
         return None;
     }
     let mut runs = Vec::with_capacity(MOST);
@@ -45,9 +46,7 @@ pub(crate) fn register(endpoint: &Endpoint, dest: u32, data: &SendBuf<'_>) -> Op
         entry.copy_from_slice(&[start, number, bytes as u64]);
         guards.push(guard);
     }
-    // SAFETY: the table does not change, and is dropped behind its registration.
-    let (key, guard) =
-        unsafe { endpoint.register(&[dest], words.as_mut_ptr().cast(), size_of_val(&*words), Access::Read) };
+    let (key, guard) = registration::of_table(endpoint, dest, &*words);
     (!key.is_none()).then(|| (key, Registration::new((guard, guards, words))))
 }
 

@@ -6,17 +6,14 @@
 
 use mpi_fabric::{Access, Endpoint, RegionKey, Registration};
 
-use crate::run_table::RunTable;
-
 /// Lets `dest` read a send's data.
 pub(crate) fn for_reading(endpoint: &Endpoint, dest: u32, data: &[u8]) -> (RegionKey, Registration) {
     // SAFETY: the data stays as it is until its send completes, and the send's request keeps the registration.
     unsafe { endpoint.register(&[dest], data.as_ptr().cast_mut(), data.len(), Access::Read) }
 }
 
-/// Lets `peer` read a table of runs.
-pub(crate) fn of_table(endpoint: &Endpoint, peer: u32, table: &RunTable) -> (RegionKey, Registration) {
-    let words = table.words();
+/// Lets `peer` read a table, of runs or of regions.
+pub(crate) fn of_table(endpoint: &Endpoint, peer: u32, words: &[u64]) -> (RegionKey, Registration) {
     // SAFETY: a table does not change, and the object with the registration also holds the table.
     unsafe { endpoint.register(&[peer], words.as_ptr().cast_mut().cast(), size_of_val(words), Access::Read) }
 }

@@ -139,7 +139,7 @@ mod tests {
         let table = RunTable::of(&buffer, BYTES, CHUNK);
         let mut endpoints = Endpoint::threads(2).expect("memory for two ranks");
         let (peer, own) = (endpoints.pop().expect("two ranks"), endpoints.pop().expect("two ranks"));
-        let (key, registration) = registration::of_table(&own, 1, &table);
+        let (key, registration) = registration::of_table(&own, 1, table.words());
         let copier = peer.copier(0).expect("ranks of one process");
         (table, key, registration, copier, [own, peer])
     }

@@ -9,12 +9,12 @@ use mpi_core::abi::MPI_PROC_NULL;
 use mpi_datatype::SendBuf;
 use mpi_errors::Result;
 use mpi_fabric::layout::CELL_BYTES;
-use mpi_fabric::{Endpoint, Full, LineRoom, RecordHead, RegionKey, Registration};
+use mpi_fabric::{Endpoint, Full, LineRoom, RecordHead, Registration};
 
 use crate::ahead::push_offer;
 use crate::buffered::BufferOwner;
 use crate::context::{Context, unknown_context};
-use crate::copy_ways::{regions_of, ways_of};
+use crate::copy_ways::offered_with_gaps;
 use crate::core::{Core, State};
 use crate::instruments::size_class;
 use crate::push::push;
@@ -341,37 +341,23 @@ impl Core {
         head.b = token(handle);
         match head.kind {
             wire::OFFER => {
-                let (ways, table) = match data {
-                    Data::User(buffer) if buffer.address().is_none() => ways_of(endpoint, self.settings, dest, buffer),
-                    _ => (0, None),
-                };
-                let least = self.settings.copy_shared_from.get();
-                let shared = match data.contiguous() {
-                    Some(memory) if memory.len() as u64 >= least => endpoint.shared_place(dest, memory),
-                    _ => None,
-                };
                 let bytes = data.bytes();
-                let shared = shared.filter(|_| self.pipelined_limit.permits_shared(endpoint, dest, bytes));
-                let regions = match data {
-                    Data::User(buffer) if buffer.address().is_none() => {
-                        regions_of(endpoint, self.settings, dest, buffer)
+                let (ways, region, registration) = match data.contiguous() {
+                    Some(memory) => {
+                        let long = bytes >= self.settings.copy_shared_from.get();
+                        let shared = if long { endpoint.shared_place(dest, memory) } else { None };
+                        match shared.filter(|_| self.pipelined_limit.permits_shared(endpoint, dest, bytes)) {
+                            Some(place) => (wire::SHARED, place, (Registration::NONE, None)),
+                            None => {
+                                let (region, registration) = registration::for_reading(endpoint, dest, memory);
+                                (0, region, (registration, None))
+                            }
+                        }
                     }
-                    _ => None,
-                };
-                let ways = match (&shared, &regions) {
-                    (Some(_), _) => wire::SHARED,
-                    (None, Some(_)) => wire::REGIONS,
-                    (None, None) => ways,
-                };
-                let (region, registration) = match (regions, data.contiguous(), &table) {
-                    _ if let Some(place) = shared => (place, Registration::NONE),
-                    (Some(regions), ..) => regions,
-                    (None, Some(memory), _) => registration::for_reading(endpoint, dest, memory),
-                    (None, None, Some(table)) => registration::of_table(endpoint, dest, table),
-                    (None, None, None) => (RegionKey::NONE, Registration::NONE),
+                    None => offered_with_gaps(endpoint, self.settings, dest, &data.as_send()),
                 };
                 head.flags = head.flags & (wire::FOR_SERVICE | wire::PIPELINED) | ways;
-                let offer = Offer { bytes: data.bytes(), region, ways, pipelined: false }.encode();
+                let offer = Offer { bytes, region, ways, pipelined: false }.encode();
                 let ahead = match data.contiguous() {
                     Some(memory)
                         if head.flags & (wire::FOR_SERVICE | wire::SHARED) == 0 && !self.lock.is_contended() =>
@@ -382,11 +368,17 @@ impl Core {
                 };
                 push_offer(endpoint, dest, head, &offer, ahead)?;
                 let data = std::mem::replace(data, Data::Owned(Vec::new()));
-                let _registration = (registration, table);
                 let tag = head.tag;
                 self.offers += usize::from(head.flags & wire::PIPELINED == 0);
-                request.work =
-                    Work::Offered { data, dest, tag, copiers: 0, over: false, awaited: false, _registration };
+                request.work = Work::Offered {
+                    data,
+                    dest,
+                    tag,
+                    copiers: 0,
+                    over: false,
+                    awaited: false,
+                    _registration: registration,
+                };
             }
             kind => {
                 match data.contiguous() {

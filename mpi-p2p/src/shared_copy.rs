@@ -43,7 +43,7 @@ impl Core {
             }
             None => {
                 let table = RunTable::of(buffer, bytes, chunk_bytes(bytes));
-                let (region, registration) = registration::of_table(endpoint, from, &table);
+                let (region, registration) = registration::of_table(endpoint, from, table.words());
                 (region, registration, Some(table))
             }
         };

@@ -5,8 +5,8 @@
 //! data itself; for a long message it sends the region of its buffer to the sender, and both copy chunks, claimed one
 //! by one from a counter in the receiver's page, until none is left. Where one side's memory has gaps, that side copies
 //! alone, between its runs and the other's memory. A side whose runs are long gives the other a table of them; then
-//! each chunk goes from runs to runs; over a network the sender's table is of regions, and the receiver alone copies. Otherwise the sender feeds fragments through the ring: it packs one while the
-//! receiver unpacks another.
+//! each chunk goes from runs to runs; over a network the sender's table is of regions, and the receiver alone copies.
+//! Otherwise the sender feeds fragments through the ring: it packs one while the receiver unpacks another.
 //! Invariant: a receive completes when all of its bytes are in place; a send completes when its receiver has reported
 //! that, or when its last fragment is in the ring.
 //! Not here: matching (`arrival`), the copying (`copies`, `shared_copy`).

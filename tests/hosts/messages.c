@@ -1,10 +1,9 @@
 /* Ranks on several hosts: messages of all lengths between all pairs, collectives, groups of hosts, ways to end. */
-#include <mpi.h>
+#include "step.h"
+
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int rank, size;
 
@@ -65,33 +64,20 @@ static void refused(void)
         printf("refused as they should be\n");
 }
 
-/* Makes the file `upRANK` in a folder, if there is one. */
-static void report_up(const char *folder)
-{
-    char name[4096];
-    snprintf(name, sizeof name, "%s/up%d", folder ? folder : "", rank);
-    FILE *file = folder ? fopen(name, "w") : NULL;
-    must(!folder || file, "a file cannot be made");
-    if (file)
-        fclose(file);
-}
-
 /* Long messages to the last rank, until it is lost. The others wait for one of these two on their own host. Each
-   reports when the first message is over. */
-static void long_messages(const char *folder)
+   reports when the first message is over, if there is a folder for that. */
+static void long_messages(void)
 {
-    int length = 64 << 20;
+    int length = 64 << 20, waits = rank != 0 && rank != size - 1;
     char *data = calloc(1, length);
     for (int round = 0;; round++) {
-        if (round == 1)
-            report_up(folder);
+        if (folder && round == (waits ? 0 : 1))
+            reach(rank);
         if (rank == 0)
             MPI_Send(data, length, MPI_BYTE, size - 1, 0, MPI_COMM_WORLD);
         if (rank == size - 1)
             MPI_Recv(data, length, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (rank != 0 && rank != size - 1)
-            report_up(folder);
-        if (rank != 0 && rank != size - 1)
+        if (waits)
             MPI_Recv(data, 1, MPI_BYTE, rank < size / 2 ? 0 : size - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
 }
@@ -133,6 +119,7 @@ int main(int argc, char **argv)
 {
     struct sigaction before[LAST_SIGNAL + 1] = { 0 }, after[LAST_SIGNAL + 1] = { 0 };
     const char *how = argc > 1 ? argv[1] : "";
+    folder = argc > 2 ? argv[2] : NULL;
     char name[MPI_MAX_PROCESSOR_NAME];
     int length, here, first, hosts, sum;
     MPI_Comm host;
@@ -159,7 +146,7 @@ int main(int argc, char **argv)
     while (!strcmp(how, "wait"))
         MPI_Barrier(MPI_COMM_WORLD);
     if (!strcmp(how, "long"))
-        long_messages(argc > 2 ? argv[2] : NULL);
+        long_messages();
     if (!strcmp(how, "errors"))
         errors_returned();
     if (!strcmp(how, "slow")) {

@@ -211,7 +211,6 @@ const ALL_HOSTS: u64 = OTHER_HOSTS + 1;
 
 /// The messages that cross from host to host in a call of [`HOSTS`], and their bytes: of all ranks together. A tree of hosts has
 /// an edge for each host but one, doubling a message of each host in each step, and all with all one of each pair.
-#[allow(dead_code)] // of the measurement alone
 pub const CROSSING: &[(CollOp, u64, u64)] = &[
     (Barrier, ALL_HOSTS * HOSTS_LOG, 0),
     (Bcast, OTHER_HOSTS, 64 * OTHER_HOSTS),

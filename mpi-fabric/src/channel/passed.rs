@@ -17,13 +17,13 @@ use crate::layout::LINE;
 
 /// Longest room: with both in use, the data of an exchange stay in a second-level cache (measured on a mesh, allreduce of 1 MiB in rooms
 /// of 64, 128 and 256 KiB: 165, 153 and 163 us).
-const LONGEST: usize = 128 << 10;
+pub const LONGEST_PASSED: usize = 128 << 10;
 /// A room takes this part of a process's part at most.
 const SHARE: usize = 8;
 
 /// Bytes of the room in a part of so many, for so many processes.
 pub(super) fn room_bytes(processes: usize, part: usize) -> usize {
-    if processes == 2 { (part / SHARE).min(LONGEST) / LINE * LINE } else { 0 }
+    if processes == 2 { (part / SHARE).min(LONGEST_PASSED) / LINE * LINE } else { 0 }
 }
 
 /// The rooms that are at this process. Plain words: one thread uses them at a time.
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn only_channels_of_two_processes_have_rooms() {
-        assert_eq!((room_bytes(2, 4 << 20), room_bytes(2, 64 << 10), room_bytes(2, 0)), (LONGEST, 8 << 10, 0));
+        assert_eq!((room_bytes(2, 4 << 20), room_bytes(2, 64 << 10), room_bytes(2, 0)), (LONGEST_PASSED, 8 << 10, 0));
         assert_eq!(room_bytes(3, 4 << 20), 0);
         assert_eq!(Passed::new(0, 0).take(), None);
     }

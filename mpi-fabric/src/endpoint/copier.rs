@@ -39,21 +39,8 @@ enum CopyWay {
     Within(Arc<Regions>),
     /// The kernel copies between the two processes.
     Kernel(Arc<ProbedProcess>),
-    /// A network copies.
-    Network(Arc<dyn NetworkCopies>),
-    /// This process copies from its own mapping of the memory.
-    Mapping(Arc<Mapping>),
-}
-
-impl CopyWay {
-    /// What copies, if it is neither this process's own memory nor the kernel.
-    fn provided(&self) -> Option<&dyn NetworkCopies> {
-        match self {
-            CopyWay::Network(network) => Some(&**network),
-            CopyWay::Mapping(mapping) => Some(&**mapping),
-            CopyWay::Within(_) | CopyWay::Kernel(_) => None,
-        }
-    }
+    /// A network copies, or this process from its own mapping of the memory.
+    Provided { copies: Arc<dyn NetworkCopies>, over_network: bool },
 }
 
 impl Copier {
@@ -66,11 +53,11 @@ impl Copier {
     }
 
     pub(super) fn of_shared(peer: u32, mapping: Arc<Mapping>) -> Copier {
-        Copier { peer, way: CopyWay::Mapping(mapping) }
+        Copier { peer, way: CopyWay::Provided { copies: mapping, over_network: false } }
     }
 
     pub(super) fn by_network(peer: u32, network: Arc<dyn NetworkCopies>) -> Copier {
-        Copier { peer, way: CopyWay::Network(network) }
+        Copier { peer, way: CopyWay::Provided { copies: network, over_network: true } }
     }
 
     /// World rank of the peer.
@@ -80,7 +67,7 @@ impl Copier {
 
     /// Whether a network copies, which can have several copies under way.
     pub fn is_over_network(&self) -> bool {
-        matches!(self.way, CopyWay::Network(_))
+        matches!(self.way, CopyWay::Provided { over_network: true, .. })
     }
 
     /// Copies from the peer's region, from `offset` on; also when the peer is a rank of this process.
@@ -97,8 +84,7 @@ impl Copier {
                 .check()
                 .and_then(|()| remote::read(process.pid, address, into))
                 .map_err(|error| copy_failed("read", self.peer, process.pid, &error)),
-            CopyWay::Network(copies) => copies.read(self.peer, key, offset, into),
-            CopyWay::Mapping(copies) => copies.read(self.peer, key, offset, into),
+            CopyWay::Provided { copies, .. } => copies.read(self.peer, key, offset, into),
         }
     }
 
@@ -121,8 +107,7 @@ impl Copier {
                 // SAFETY: `PeerProcess::probe` makes a `ProbedProcess` of ids of other processes only.
                 .and_then(|()| unsafe { remote::write(process.pid, address, data) })
                 .map_err(|error| copy_failed("write", self.peer, process.pid, &error)),
-            CopyWay::Network(copies) => copies.write(self.peer, key, offset, data),
-            CopyWay::Mapping(copies) => copies.write(self.peer, key, offset, data),
+            CopyWay::Provided { copies, .. } => copies.write(self.peer, key, offset, data),
         }
     }
 
@@ -139,7 +124,7 @@ impl Copier {
                 .and_then(|()| unsafe { pieces::read(process.pid, key.address(), pieces) })
                 .map_err(|error| copy_failed("read", self.peer, process.pid, &error));
         }
-        if let Some(copies) = self.way.provided() {
+        if let CopyWay::Provided { copies, .. } = &self.way {
             // SAFETY: the caller's promise.
             return unsafe { copies.read_pieces(self.peer, key, pieces) };
         }
@@ -155,7 +140,7 @@ impl Copier {
     /// # Safety
     /// As [`Self::read_pieces`].
     pub unsafe fn read_regions(&self, pieces: &[(RegionKey, Piece)]) -> Result<()> {
-        if let Some(copies) = self.way.provided() {
+        if let CopyWay::Provided { copies, .. } = &self.way {
             // SAFETY: the caller's promise.
             return unsafe { copies.read_regions(self.peer, pieces) };
         }
@@ -175,7 +160,7 @@ impl Copier {
                 .and_then(|()| unsafe { pieces::write(process.pid, key.address(), pieces) })
                 .map_err(|error| copy_failed("write", self.peer, process.pid, &error));
         }
-        if let Some(copies) = self.way.provided() {
+        if let CopyWay::Provided { copies, .. } = &self.way {
             // SAFETY: the caller's promise.
             return unsafe { copies.write_pieces(self.peer, key, pieces) };
         }
@@ -192,8 +177,8 @@ impl fmt::Debug for Copier {
         let way = match &self.way {
             CopyWay::Within(_) => "within this process",
             CopyWay::Kernel(_) => "by the kernel",
-            CopyWay::Network(_) => "by the network",
-            CopyWay::Mapping(_) => "from shared memory",
+            CopyWay::Provided { over_network: true, .. } => "by the network",
+            CopyWay::Provided { over_network: false, .. } => "from shared memory",
         };
         write!(f, "Copier(rank {}, {way})", self.peer)
     }
