@@ -329,7 +329,7 @@ impl Channel {
         self.window.finished_by(rank, number);
         let terms = terms.load(Relaxed);
         let (data, room) = match terms & (AWAY | PASSED) {
-            (AWAY | PASSED) => {
+            AWAY | PASSED => {
                 let place = offset.load(Relaxed);
                 debug_assert_ne!(rank, self.rank, "the reader may overwrite it");
                 let bytes = match rank == self.rank {

@@ -80,6 +80,10 @@ const COPY_YIELDS: u32 = 100;
 /// How long the end of a process waits until its last packets have left.
 const LINGER: Duration = Duration::from_secs(2);
 
+/// Held while a thread opens a provider: the environment and the actions for signals, which it changes and restores, are
+/// those of the process, and another thread would take what it finds meanwhile for the user's.
+static OPENING: Mutex<()> = Mutex::new(());
+
 /// Finds the addresses of peers: the key-value space of the launcher. Thread-safe.
 pub trait Addresses: Send + Sync {
     /// What [`Network::address`] returned in the process of a rank.
@@ -192,13 +196,14 @@ impl Network {
     /// # Errors
     /// `MPI_ERR_OTHER` with a sentence: there is no libfabric, or no provider of the settings.
     pub fn open(settings: &'static NetSettings, options: &Options) -> Result<Network> {
+        let alone = OPENING.lock();
         let kept = Dispositions::keep();
         let library = Library::load(&settings.library.get())?;
         let name = settings.provider.get();
         let defaults = Defaults::set(library.version_number(), &name, options.size, BUFFER);
         let mut provider = Provider::open(library, &name, options.size)?;
         let eager_limit = defaults.eager_limit().filter(|_| provider.facts.provider.contains("ofi_rxm"));
-        drop((kept, defaults));
+        drop((kept, defaults, alone));
         if provider.facts.longest < BUFFER {
             let (name, longest) = (&provider.facts.provider, provider.facts.longest);
             let rule =
