@@ -320,8 +320,9 @@ impl Watch {
         self.ending = left;
         for Ending { rank, host, error, .. } in due {
             let why = error.as_deref().unwrap_or(ENDED);
-            // A refusal may be that of a firewall: it is no loss of a rank from which something has come.
-            let end = match self.hosts.has_refused(rank) {
+            // A refusal may be that of a firewall: it is no loss of a rank from which something has come, unless the provider
+            // reports one.
+            let end = match error.is_none() && self.hosts.has_refused(rank) {
                 true => End::Silent { ranks: &[rank], host: &host, why },
                 false => End::Lost { host: &host, why },
             };

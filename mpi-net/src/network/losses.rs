@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Weak;
 
 use super::*;
-use crate::liveness::{Place, Survey};
+use crate::liveness::{LOSS_DELAY, Place, Survey};
 
 /// How long after the start the hosts are connected with, at least and at most.
 const SURVEY_AFTER: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
@@ -138,9 +138,26 @@ impl Inner {
     fn depart(&mut self, peer: u32) {
         let departed = &mut self.peers[peer as usize];
         departed.departed = true;
+        // An error of the provider from before is of the way that it left, and no loss. What is sent from now on is one.
+        if departed.address.is_some() {
+            departed.failed = false;
+        }
         if departed.credits == 0 {
             self.drop_open(peer);
         }
+    }
+
+    /// The provider takes nothing for a peer now. One that has left, and to which it could send nothing for [`LOSS_DELAY`], is
+    /// lost: `ofi_rxm` may try without end to connect with it.
+    #[cold]
+    pub(super) fn takes_nothing(&mut self, peer: u32) -> bool {
+        let departed = &mut self.peers[peer as usize];
+        if !departed.departed || departed.untaken_since.get_or_insert_with(Instant::now).elapsed() < LOSS_DELAY {
+            return false;
+        }
+        let sentence = self.sentence(peer, "its process has left");
+        self.lose(peer, sentence);
+        true
     }
 
     /// The provider has reported an error for a peer: it is lost after a delay, or at once if nothing watches peers.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use mpi_fabric::ProcessId;
 
@@ -51,6 +52,8 @@ pub(super) struct Peer {
     pub(super) copying: bool,
     /// Whether it has left as it should, or has disconnected: it takes nothing any more.
     pub(super) departed: bool,
+    /// Since when the provider takes nothing for it, although it has left.
+    pub(super) untaken_since: Option<Instant>,
     /// Why it is lost, if it is.
     pub(super) lost: Option<String>,
 }
@@ -83,6 +86,7 @@ impl Peer {
             failed: false,
             copying: false,
             departed: false,
+            untaken_since: None,
             lost: None,
         }
     }

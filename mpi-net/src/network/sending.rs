@@ -31,13 +31,16 @@ impl Inner {
         header.write(packet);
         packet[HEADER..HEADER + own].copy_from_slice(&self.own_address[..own]);
         packet[HEADER + own..header.records_at()].fill(0);
-        let at_once = len <= self.provider.facts.inject_bytes;
+        // Errors of what is sent at once are not reported. The last one before a credit comes back is, or nothing would be sent
+        // any more that shows a lost connection.
+        let at_once = len <= self.provider.facts.inject_bytes && peer.credits > 1;
         let operation = if at_once { null_mut() } else { &raw mut self.operations[buffer as usize] };
         // SAFETY: the buffer and the operation stay until the provider is closed, and no other code uses them until the
         // send completes: the buffer is not free.
         match unsafe { self.provider.send(address, &packet[..len], self.region, operation) } {
             0 => {
                 peer.introduced = true;
+                peer.untaken_since = None;
                 peer.owed = 0;
                 peer.credits -= 1;
                 if peer.takes == 0 && peer.sends == 0 {
@@ -56,6 +59,7 @@ impl Inner {
                     }
                 }
             }
+            error if error == -i64::from(ffi::FI_EAGAIN) && self.takes_nothing(dest) => {}
             error if error == -i64::from(ffi::FI_EAGAIN) => self.list(dest),
             error => self.lose_connection(dest, error),
         }
@@ -86,7 +90,7 @@ impl Inner {
     /// Reports credits to a peer in a packet of their own, if they are still owed.
     pub(super) fn return_credits(&mut self, dest: u32) {
         let peer = &self.peers[dest as usize];
-        if peer.owed < MOST_OWED || peer.is_given_up() {
+        if peer.owed < MOST_OWED || peer.is_given_up() || peer.departed {
             return;
         }
         let header = Header {
