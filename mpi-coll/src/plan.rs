@@ -278,4 +278,6 @@ impl Plan {
 }
 
 #[cfg(test)]
+mod scale;
+#[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use super::*;
 
 #[allow(dead_code)] // costs are measured where calls are made
 #[path = "../../tests/scale/bounds.rs"]
-mod bounds;
+pub(super) mod bounds;
 
 /// The bounds of all calls that are measured.
 const BOUNDS: &[&[bounds::Bound]] = &[
@@ -16,6 +16,7 @@ const BOUNDS: &[&[bounds::Bound]] = &[
     bounds::FLAT,
     bounds::TREES_OF_FEWER,
     bounds::FLAT_OF_FEWER,
+    bounds::LONG_TREES,
     bounds::DIRECT,
     bounds::RINGS,
     bounds::HOSTS,

@@ -120,70 +120,81 @@ pub const FLAT: &[Bound] = &[
     bound(Allgather, "Flat", 1, (2, OTHERS, RANKS as u64 * OTHERS)),
 ];
 
-const LOG_OF_FEWER: u64 = log2_up(FEWER);
-const FEWER_OTHERS: u64 = FEWER as u64 - 1;
-/// The whole of the parts, to rank 0, or each part from it.
-const SCATTERED: u64 = 8 * FEWER as u64;
-
 /// A tree to rank 0, which sends each rank its part; blocks of which half moves in each step.
-pub const TREES_OF_FEWER: &[Bound] = &[
-    bound(ReduceScatter, "Tree", 8, (LOG_OF_FEWER + 1, FEWER_OTHERS, SCATTERED)),
-    bound(ReduceScatterBlock, "Tree", 8, (LOG_OF_FEWER + 1, FEWER_OTHERS, SCATTERED)),
-    bound(Alltoall, "Tree", 8, (LOG_OF_FEWER, LOG_OF_FEWER, 8 * (FEWER as u64 / 2) * LOG_OF_FEWER)),
-];
+pub const fn trees_with_parts(ranks: u32) -> [Bound; 3] {
+    let (log, others) = (log2_up(ranks), ranks as u64 - 1);
+    [
+        bound(ReduceScatter, "Tree", 8, (log + 1, others, 8 * ranks as u64)),
+        bound(ReduceScatterBlock, "Tree", 8, (log + 1, others, 8 * ranks as u64)),
+        bound(Alltoall, "Tree", 8, (log, log, 8 * (ranks as u64 / 2) * log)),
+    ]
+}
+
+/// As [`trees_with_parts`], through the engine.
+pub const TREES_OF_FEWER: &[Bound] = &trees_with_parts(FEWER);
 
 /// The same with all contributions to rank 0.
-pub const FLAT_OF_FEWER: &[Bound] = &[
-    bound(ReduceScatter, "Flat", 8, (2, FEWER_OTHERS, SCATTERED)),
-    bound(ReduceScatterBlock, "Flat", 8, (2, FEWER_OTHERS, SCATTERED)),
-];
+pub const fn flat_with_parts(ranks: u32) -> [Bound; 2] {
+    let others = ranks as u64 - 1;
+    [
+        bound(ReduceScatter, "Flat", 8, (2, others, 8 * ranks as u64)),
+        bound(ReduceScatterBlock, "Flat", 8, (2, others, 8 * ranks as u64)),
+    ]
+}
 
-const DIRECT_OTHERS: u64 = RANKS_OF_DIRECT as u64 - 1;
+/// As [`flat_with_parts`], through the engine.
+pub const FLAT_OF_FEWER: &[Bound] = &flat_with_parts(FEWER);
+
 const DIRECT_LOG: u64 = log2_up(RANKS_OF_DIRECT);
 /// Bytes of a part, and of a contribution, of a reduction that is split.
 const PART: usize = 512;
-const WHOLE: usize = PART * RANKS_OF_DIRECT as usize;
 
 /// Every process with every other one: each byte moves once. A result in all processes moves twice.
-pub const DIRECT: &[Bound] = &[
-    bound(Bcast, "Tree", 20_000, (COPIED * DIRECT_LOG, 2 * DIRECT_LOG, 20_000 + 2 * OFFER * DIRECT_LOG)),
-    bound(Alltoall, "Direct", 8, (1, DIRECT_OTHERS, 8 * DIRECT_OTHERS)),
-    bound(Alltoallv, "Direct", 8, (1, DIRECT_OTHERS, 8 * DIRECT_OTHERS)),
-    bound(Alltoallw, "Direct", 8, (1, DIRECT_OTHERS, 8 * DIRECT_OTHERS)),
-    bound(Allgather, "Direct", 64, (1, DIRECT_OTHERS, 64 * DIRECT_OTHERS)),
-    bound(Allgatherv, "Direct", 64, (1, DIRECT_OTHERS, 64 * DIRECT_OTHERS)),
-    // Its contributions to all parts but its own, then its own part: (n - 1)/n and 1/n of the whole.
-    bound(Reduce, "Split", WHOLE, (2, DIRECT_OTHERS + 1, WHOLE as u64)),
-    // The same, and its own part to all others: 2 (n - 1)/n of the whole.
-    bound(Allreduce, "Split", WHOLE, (2, 2 * DIRECT_OTHERS, 2 * PART as u64 * DIRECT_OTHERS)),
-    bound(ReduceScatter, "Split", PART, (1, DIRECT_OTHERS, PART as u64 * DIRECT_OTHERS)),
-    bound(ReduceScatterBlock, "Split", PART, (1, DIRECT_OTHERS, PART as u64 * DIRECT_OTHERS)),
-];
+pub const fn direct(ranks: u32) -> [Bound; 9] {
+    let (others, whole) = (ranks as u64 - 1, PART * ranks as usize);
+    [
+        bound(Alltoall, "Direct", 8, (1, others, 8 * others)),
+        bound(Alltoallv, "Direct", 8, (1, others, 8 * others)),
+        bound(Alltoallw, "Direct", 8, (1, others, 8 * others)),
+        bound(Allgather, "Direct", 64, (1, others, 64 * others)),
+        bound(Allgatherv, "Direct", 64, (1, others, 64 * others)),
+        // Its contributions to all parts but its own, then its own part: (n - 1)/n and 1/n of the whole.
+        bound(Reduce, "Split", whole, (2, others + 1, whole as u64)),
+        // The same, and its own part to all others: 2 (n - 1)/n of the whole.
+        bound(Allreduce, "Split", whole, (2, 2 * others, 2 * PART as u64 * others)),
+        bound(ReduceScatter, "Split", PART, (1, others, PART as u64 * others)),
+        bound(ReduceScatterBlock, "Split", PART, (1, others, PART as u64 * others)),
+    ]
+}
 
-const RING_OTHERS: u64 = RANKS_OF_RING as u64 - 1;
-const RING_LOG: u64 = log2_up(RANKS_OF_RING);
-const RING_WHOLE: usize = PART * RANKS_OF_RING as usize;
+/// A long message goes down the tree by offers, which the steps of the algorithm do not show.
+pub const LONG_TREES: &[Bound] =
+    &[bound(Bcast, "Tree", 20_000, (COPIED * DIRECT_LOG, 2 * DIRECT_LOG, 20_000 + 2 * OFFER * DIRECT_LOG))];
+
+/// As [`direct`], through the engine.
+pub const DIRECT: &[Bound] = &direct(RANKS_OF_DIRECT);
 
 /// A step for each rank; each byte moves as often as from all to all.
-pub const RINGS: &[Bound] = &[
-    bound(Allgather, "Ring", 200, (RING_OTHERS, RING_OTHERS, 200 * RING_OTHERS)),
-    bound(Allgatherv, "Ring", 200, (RING_OTHERS, RING_OTHERS, 200 * RING_OTHERS)),
-    // The root sends all parts but its own once in the tree, and every rank all but one in the ring.
-    bound(
-        Bcast,
-        "Split",
-        200 * RANKS_OF_RING as usize,
-        (RING_LOG + RING_OTHERS, RING_LOG + RING_OTHERS, 2 * 200 * RING_OTHERS),
-    ),
-    bound(Alltoall, "Ring", 8, (RING_OTHERS, RING_OTHERS, 8 * RING_OTHERS)),
-    bound(Alltoallv, "Ring", 8, (RING_OTHERS, RING_OTHERS, 8 * RING_OTHERS)),
-    bound(Alltoallw, "Ring", 8, (RING_OTHERS, RING_OTHERS, 8 * RING_OTHERS)),
-    bound(ReduceScatter, "Ring", PART, (RING_OTHERS, RING_OTHERS, PART as u64 * RING_OTHERS)),
-    bound(ReduceScatterBlock, "Ring", PART, (RING_OTHERS, RING_OTHERS, PART as u64 * RING_OTHERS)),
-    // Then each part to the root.
-    bound(Reduce, "Ring", RING_WHOLE, (RING_OTHERS + 1, RING_OTHERS + 1, RING_WHOLE as u64)),
-    bound(Allreduce, "Ring", RING_WHOLE, (2 * RING_OTHERS, 2 * RING_OTHERS, 2 * PART as u64 * RING_OTHERS)),
-];
+pub const fn rings(ranks: u32) -> [Bound; 10] {
+    let (log, others, whole) = (log2_up(ranks), ranks as u64 - 1, PART * ranks as usize);
+    [
+        bound(Allgather, "Ring", 200, (others, others, 200 * others)),
+        bound(Allgatherv, "Ring", 200, (others, others, 200 * others)),
+        // The root sends all parts but its own once in the tree, and every rank all but one in the ring.
+        bound(Bcast, "Split", 200 * ranks as usize, (log + others, log + others, 2 * 200 * others)),
+        bound(Alltoall, "Ring", 8, (others, others, 8 * others)),
+        bound(Alltoallv, "Ring", 8, (others, others, 8 * others)),
+        bound(Alltoallw, "Ring", 8, (others, others, 8 * others)),
+        bound(ReduceScatter, "Ring", PART, (others, others, PART as u64 * others)),
+        bound(ReduceScatterBlock, "Ring", PART, (others, others, PART as u64 * others)),
+        // Then each part to the root.
+        bound(Reduce, "Ring", whole, (others + 1, others + 1, whole as u64)),
+        bound(Allreduce, "Ring", whole, (2 * others, 2 * others, 2 * PART as u64 * others)),
+    ]
+}
+
+/// As [`rings`], through the engine.
+pub const RINGS: &[Bound] = &rings(RANKS_OF_RING);
 
 const HOST_LOG: u64 = log2_up(ON_HOST);
 const HOSTS_LOG: u64 = log2_up(RANKS / ON_HOST);
@@ -231,29 +242,32 @@ pub const BETWEEN_HOSTS: &[Bound] = &[
     bound(Scatter, "Hosts", 4, (1, OTHER_HOSTS + IN_HOST - 1, 4 * OTHERS)),
 ];
 
-const GROUP: u64 = IN_GROUP as u64;
-const GROUP_LOG: u64 = log2_up(IN_GROUP);
-
 /// From process to process of the two groups; what is combined, or the same for all, among the local group, between the
 /// ranks 0, and among the local group again.
-pub const GROUPS: &[Bound] = &[
-    bound(Barrier, "Groups", 0, (2 * GROUP_LOG + 1, 2 * GROUP_LOG + 1, 0)),
-    bound(Bcast, "Groups", 64, (GROUP_LOG + 1, GROUP_LOG, 64 * GROUP_LOG)),
-    bound(Reduce, "Groups", 32, (GROUP_LOG + 1, 1, 32)),
-    bound(Allreduce, "Groups", 32, (2 * GROUP_LOG + 1, GROUP_LOG + 1, 32 * (GROUP_LOG + 1))),
-    bound(Gather, "Groups", 8, (1, 1, 8)),
-    bound(Gatherv, "Groups", 8, (1, 1, 8)),
-    bound(Scatter, "Groups", 8, (1, GROUP, 8 * GROUP)),
-    bound(Scatterv, "Groups", 8, (1, GROUP, 8 * GROUP)),
-    bound(Allgather, "Groups", 8, (1, GROUP, 8 * GROUP)),
-    bound(Allgatherv, "Groups", 8, (1, GROUP, 8 * GROUP)),
-    bound(Alltoall, "Groups", 8, (1, GROUP, 8 * GROUP)),
-    bound(Alltoallv, "Groups", 8, (1, GROUP, 8 * GROUP)),
-    bound(Alltoallw, "Groups", 8, (1, GROUP, 8 * GROUP)),
-    // The whole to the other rank 0, then each part.
-    bound(ReduceScatter, "Groups", 8, (GROUP_LOG + 2, GROUP, 8 * (2 * GROUP - 1))),
-    bound(ReduceScatterBlock, "Groups", 8, (GROUP_LOG + 2, GROUP, 8 * (2 * GROUP - 1))),
-];
+pub const fn groups(ranks: u32) -> [Bound; 15] {
+    let (group, log) = (ranks as u64, log2_up(ranks));
+    [
+        bound(Barrier, "Groups", 0, (2 * log + 1, 2 * log + 1, 0)),
+        bound(Bcast, "Groups", 64, (log + 1, log, 64 * log)),
+        bound(Reduce, "Groups", 32, (log + 1, 1, 32)),
+        bound(Allreduce, "Groups", 32, (2 * log + 1, log + 1, 32 * (log + 1))),
+        bound(Gather, "Groups", 8, (1, 1, 8)),
+        bound(Gatherv, "Groups", 8, (1, 1, 8)),
+        bound(Scatter, "Groups", 8, (1, group, 8 * group)),
+        bound(Scatterv, "Groups", 8, (1, group, 8 * group)),
+        bound(Allgather, "Groups", 8, (1, group, 8 * group)),
+        bound(Allgatherv, "Groups", 8, (1, group, 8 * group)),
+        bound(Alltoall, "Groups", 8, (1, group, 8 * group)),
+        bound(Alltoallv, "Groups", 8, (1, group, 8 * group)),
+        bound(Alltoallw, "Groups", 8, (1, group, 8 * group)),
+        // The whole to the other rank 0, then each part.
+        bound(ReduceScatter, "Groups", 8, (log + 2, group, 8 * (2 * group - 1))),
+        bound(ReduceScatterBlock, "Groups", 8, (log + 2, group, 8 * (2 * group - 1))),
+    ]
+}
+
+/// As [`groups`], through the engine.
+pub const GROUPS: &[Bound] = &groups(IN_GROUP);
 
 /// Neighbours of a process in a grid of three dimensions.
 pub const IN_GRID: u64 = 6;

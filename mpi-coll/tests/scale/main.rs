@@ -204,6 +204,7 @@ fn what_goes_through_one_process_takes_two_steps() {
 
 #[test]
 fn long_direct_and_split_algorithms_move_each_byte_once_or_twice() {
+    check(&Job::new(RANKS_OF_DIRECT, Kind::World), LONG_TREES);
     check(&Job::new(RANKS_OF_DIRECT, Kind::World), DIRECT);
 }
 
