@@ -10,13 +10,20 @@ use crate::{Result, paths, process};
 
 const MINUTES_20: Duration = Duration::from_secs(1200);
 
-/// `cargo test` of the workspace, documentation examples too. Release mode: some tests move millions of messages.
+/// `cargo test` of the workspace, documentation examples too; in release mode the tests that match millions of messages.
 pub fn unit(_: &Context, report: &mut Report) -> Result<()> {
     let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
     if !report.filter().is_empty() {
         command.arg("--").arg(report.filter());
     }
     count("cargo test", &process::run(&mut command, MINUTES_20)?, report);
+    if report.filter().is_empty() {
+        let mut command = cargo(&["test", "--release", "--package", "mpi-coll", "--lib", "plan::scale::"]);
+        let outcome = process::run(&mut command, MINUTES_20)?;
+        let (passed, _) = counts(&outcome.stdout);
+        report.check("scale in release mode", passed > 0, || format!("no test was selected\n{}", outcome.report()));
+        count("cargo test --release", &outcome, report);
+    }
     Ok(())
 }
 

@@ -1,7 +1,6 @@
 //! The conformance programs with every pair of ranks on the network (`net_force`), on this host.
 //!
-//! Programs about what processes do with memory that they share are skipped, each with the reason in the manifest; chapters that
-//! the network does not carry are not run.
+//! Programs about what processes do with memory that they share are skipped, each with the reason in the manifest.
 //! Not here: jobs on several hosts (`hosts`).
 
 use super::conformance::{self, Verdict};
@@ -10,27 +9,7 @@ use super::{Context, Report};
 use crate::Result;
 use crate::peers::Library;
 
-/// The chapters of the programs.
-const CHAPTERS: [&str; 16] = [
-    "p2p",
-    "coll",
-    "comm",
-    "topo",
-    "datatype",
-    "win",
-    "file",
-    "dynamic",
-    "attributes",
-    "errors",
-    "group",
-    "handles",
-    "info",
-    "memory",
-    "rules",
-    "session",
-];
-
-/// All programs of the chapters, each with the most ranks of its line in the manifest; with `--whole`, with all numbers from two on.
+/// All programs, each with the most ranks of its line in the manifest; with `--whole`, with all numbers from two on.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     if skips_without_libfabric("network", report) {
         return Ok(());
@@ -56,8 +35,7 @@ pub fn entries_for(
     wanted: impl Fn(usize) -> bool,
     reason: impl Fn(&Entry) -> Option<&String>,
 ) -> Result<Vec<Entry>> {
-    let chapter = |entry: &Entry| entry.program.split('/').next().is_some_and(|chapter| CHAPTERS.contains(&chapter));
-    let mut entries: Vec<Entry> = conformance::entries()?.into_iter().filter(chapter).collect();
+    let mut entries = conformance::entries()?;
     for entry in &mut entries {
         entry.ranks.retain(|ranks| wanted(*ranks));
         if let Some(reason) = reason(entry).cloned() {

@@ -228,10 +228,13 @@ pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) ->
     cases(lab, dist, work, SLURM_SILENCE, report)
 }
 
-/// The conformance programs for four ranks, two on each of two hosts.
+/// The conformance programs on two hosts: for four ranks two on each, else with the most that their line has below.
 fn conformance_programs(lab: &Lab, dist: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
-    let entries =
-        network::entries_for(report, |ranks| ranks == 4, |entry| entry.network.as_ref().or(entry.hosts.as_ref()))?;
+    let of_two = |ranks| (2..=4).contains(&ranks);
+    let mut entries = network::entries_for(report, of_two, |entry| entry.network.as_ref().or(entry.hosts.as_ref()))?;
+    for entry in &mut entries {
+        entry.ranks = entry.ranks.iter().copied().max().into_iter().collect();
+    }
     let ssh = lab.folder().join("ssh");
     let hydra = mpich.launcher().with_file_name("mpiexec.hydra");
     let launch = |ranks: usize, program: &Path| {
