@@ -98,6 +98,7 @@ impl Plan {
             CollOp::Bcast => settings.bcast_shape.get(),
             CollOp::Reduce => settings.reduce_shape.get(),
             CollOp::Allreduce => settings.allreduce_shape.get(),
+            CollOp::ReduceScatter | CollOp::ReduceScatterBlock => settings.reduce_scatter_shape.get(),
             CollOp::Allgather => settings.allgather_shape.get(),
             _ => AUTO,
         };

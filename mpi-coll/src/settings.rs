@@ -38,6 +38,11 @@ mpi_t::cvars! {
         /// coll_shape. Takes effect with the next call. Must be equal in all processes of the job.
         pub allreduce_shape: i32 = 0 =>
             { name: "coll_allreduce_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
+        /// Path of the messages of an MPI_Reduce_scatter or MPI_Reduce_scatter_block below coll_split_limit: flat, tree,
+        /// or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the
+        /// job.
+        pub reduce_scatter_shape: i32 = 0 =>
+            { name: "coll_reduce_scatter_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
         /// Path of the messages of an MPI_Allgather up to coll_allgather_limit: flat, tree, or auto for the value of
         /// coll_shape. Takes effect with the next call. Must be equal in all processes of the job.
         pub allgather_shape: i32 = 0 =>

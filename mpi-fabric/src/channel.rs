@@ -2,7 +2,7 @@
 //!
 //! Every process has a part of its own room for the channel: lines of publications, a word that reports what it has
 //! finished, and data. It writes its own part only, and reads those of all others; but two processes that exchange data
-//! have rooms that pass to the reader (`passed`). An operation consists of turns. In a turn a process may publish data
+//! have rooms that pass to the reader (`coll_room::passed`). An operation consists of turns. In a turn a process may publish data
 //! once, short ones in the line itself, and may read what the others publish in the same turn. All pass the same
 //! operations and turns, in the same order; so the number of a step, counted by each, says which publication is meant.
 //! A process reports what it has finished after some operations or some data, and before it waits: so whoever waits for
@@ -12,9 +12,7 @@
 //! erroneous; then data are wrong, and nothing else.
 //! Not here: the protocol's words (`coll_room::protocol`), what is published (`mpi-coll`), waiting (`mpi-p2p`).
 
-mod data_records;
 mod open;
-mod passed;
 mod window;
 
 use std::ops::Range;
@@ -23,6 +21,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::coll_room::FIRST_LINES;
+pub use crate::coll_room::passed::LONGEST_PASSED;
+use crate::coll_room::passed::Passed;
 use crate::coll_room::protocol::{self, first_turn, operation, turn};
 use crate::doorbell::{Bell, LinuxKernel};
 use crate::job::Job;
@@ -34,8 +34,6 @@ use crate::streaming::copy_streaming;
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::variables::FabricInstruments;
 use open::Held;
-pub use passed::LONGEST_PASSED;
-use passed::Passed;
 use window::Window;
 
 pub use open::Place;

@@ -9,7 +9,13 @@
 //! Not here: what is published (`channel`), and when (`mpi-coll`).
 
 #[cfg(all(loom, test))]
+mod data_model;
+#[cfg(any(not(loom), test))]
+pub(crate) mod data_records;
+#[cfg(all(loom, test))]
 mod model;
+#[cfg(any(not(loom), test))]
+pub(crate) mod passed;
 pub(crate) mod protocol;
 #[cfg(all(loom, test))]
 mod report_model;

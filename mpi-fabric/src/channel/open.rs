@@ -6,9 +6,9 @@
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::passed::{Passed, room_bytes};
 use super::window::Window;
 use super::{Channel, Part};
+use crate::coll_room::passed::{Passed, room_bytes};
 use crate::coll_room::protocol::{first_turn, operation, report, reported};
 use crate::coll_room::reports::Reports;
 use crate::coll_room::{BLOCK, BLOCKS, CLOSED, DATA, FINISHED, Lingering, RoomPart, RoomTable, UNIT};

@@ -4,14 +4,14 @@
 //! `copy_buffer`, `ring::distance`), for short data of several processes and for their exchanges, and between two processes on a mesh; those
 //! stay in caches then.
 //! Invariant: what is written next belongs to no step that another process has not finished.
-//! Not here: the places of data (`data_records`).
+//! Not here: the places of data (`coll_room::data_records`).
 
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
-use super::data_records::DataRecords;
 use super::{Channel, IN_LINE};
+use crate::coll_room::data_records::DataRecords;
 use crate::coll_room::reports::Reports;
 use crate::coll_room::{LINES, protocol};
 use crate::layout::LINE;

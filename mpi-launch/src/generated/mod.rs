@@ -486,6 +486,22 @@ pub static CATALOG: Catalog = Catalog {
         },
         CvarRow {
             definition: CvarDef {
+                name: "coll_reduce_scatter_shape",
+                description: "Path of the messages of an MPI_Reduce_scatter or MPI_Reduce_scatter_block below coll_split_limit: flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
+                unit: "",
+                category: "coll",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::TunerDetail,
+                limits: Limits::Whole(-2147483648, 2147483647),
+                states: Some(&COLL_SHAPE),
+                until_init: false,
+            },
+            initial: Initial::I32(0),
+        },
+        CvarRow {
+            definition: CvarDef {
                 name: "coll_allgather_shape",
                 description: "Path of the messages of an MPI_Allgather up to coll_allgather_limit: flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "",

@@ -2,7 +2,7 @@
 #include "check.h"
 #include <signal.h>
 
-enum { LAST = 64 };
+enum { LAST = 64, RESTORER = 0x04000000 };
 
 static void handler(int signal)
 {
@@ -24,7 +24,8 @@ int main(int argc, char **argv)
         if (now.sa_handler != before[number].sa_handler)
             fprintf(stderr, "rank %d: the action for signal %d is another one\n", rank, number);
         check(now.sa_handler == before[number].sa_handler);
-        check_equal(now.sa_flags, before[number].sa_flags);
+        /* The C library sets a flag of its own with each action, also with one that is restored. */
+        check_equal(now.sa_flags & ~RESTORER, before[number].sa_flags & ~RESTORER);
     }
     return finish();
 }

@@ -4,7 +4,7 @@
 
 enum { AUTO, FLAT, TREE };
 enum { ALONE, PAIR, THROUGH_ONE, IN_STEPS, SPLIT, DIRECT };
-enum { BARRIER, BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLGATHER, ALLTOALL };
+enum { BARRIER, BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLGATHER, ALLTOALL, REDUCE_SCATTER = 13, IN_BLOCKS };
 
 static const char *const SHAPES[] = {"coll_barrier_shape", "coll_bcast_shape", "coll_reduce_shape",
                                      "coll_allreduce_shape"};
@@ -48,12 +48,16 @@ static void set_bytes(const char *name, unsigned long long bytes)
 
 static void call(int which)
 {
-    static int in[64], out[1024];
+    static int in[64], out[1024], ones[64];
+    for (int i = 0; i < size; i++)
+        ones[i] = 1;
     switch (which) {
     case BARRIER: ok(MPI_Barrier(comm)); break;
     case BCAST: ok(MPI_Bcast(in, 4, MPI_INT, 0, comm)); break;
     case REDUCE: ok(MPI_Reduce(in, out, 4, MPI_INT, MPI_SUM, 0, comm)); break;
     case ALLREDUCE: ok(MPI_Allreduce(in, out, 4, MPI_INT, MPI_SUM, comm)); break;
+    case REDUCE_SCATTER: ok(MPI_Reduce_scatter(in, out, ones, MPI_INT, MPI_SUM, comm)); break;
+    case IN_BLOCKS: ok(MPI_Reduce_scatter_block(in, out, 1, MPI_INT, MPI_SUM, comm)); break;
     case ALLGATHER: ok(MPI_Allgather(in, 4, MPI_INT, out, 4, MPI_INT, comm)); break;
     }
     check_equal(operation, which);
@@ -115,6 +119,17 @@ static void all_at_once(void)
     takes(ALLGATHER, THROUGH_ONE);
     set_shape("coll_allgather_shape", AUTO);
     takes(ALLGATHER, IN_STEPS);
+    for (int which = REDUCE_SCATTER; which <= IN_BLOCKS; which++)
+        for (int shape = FLAT; shape <= TREE; shape++) {
+            set_shape("coll_shape", shape == FLAT ? TREE : FLAT);
+            set_shape("coll_reduce_scatter_shape", shape);
+            call(which);
+            check_equal(algorithm, size == 1 ? ALONE : size == 2 ? PAIR : shape == FLAT ? THROUGH_ONE : IN_STEPS);
+            set_shape("coll_reduce_scatter_shape", AUTO);
+            call(which);
+            check_equal(algorithm, size == 1 ? ALONE : size == 2 ? PAIR : shape == FLAT ? IN_STEPS : THROUGH_ONE);
+        }
+    set_shape("coll_shape", TREE);
 }
 
 static void by_length(void)

@@ -8,7 +8,7 @@
 //! At first each process has the room at the end of its own part. A process without one publishes in its part.
 //!
 //! Invariant: as long as both processes keep the protocol, a room is at one of them, or in a publication that is not yet read.
-//! Not here: publications of which only one process reads what the other one writes (`window`).
+//! Not here: publications of which only one process reads what the other one writes (`channel::window`).
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU64};
@@ -22,12 +22,12 @@ pub const LONGEST_PASSED: usize = 128 << 10;
 const SHARE: usize = 8;
 
 /// Bytes of the room in a part of so many, for so many processes.
-pub(super) fn room_bytes(processes: usize, part: usize) -> usize {
+pub(crate) fn room_bytes(processes: usize, part: usize) -> usize {
     if processes == 2 { (part / SHARE).min(LONGEST_PASSED) / LINE * LINE } else { 0 }
 }
 
 /// The rooms that are at this process. Plain words: one thread uses them at a time.
-pub(super) struct Passed {
+pub(crate) struct Passed {
     /// Bytes of each; 0: there are none.
     bytes: usize,
     /// One bit for each.

@@ -5,18 +5,18 @@
 //! Invariant: data get a place only if none of its bytes belong to a publication that some other process may still read. A part that begins
 //! again at its first lines therefore never overwrites what is still read: the position behind the new data is at most the position of
 //! the oldest publication that is still read plus the length.
-//! Not here: which processes have finished what (`coll_room::reports`), waiting (`window`).
+//! Not here: which processes have finished what (`reports`), waiting (`channel::window`).
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
-use crate::coll_room::LINES;
+use super::LINES;
 
 /// Publications that may have data at the same time: one for each line, rounded up.
 const RECORDS: usize = LINES.next_power_of_two();
 
 /// The publications of one process that have data. Plain words: one thread uses them at a time.
-pub(super) struct DataRecords {
+pub(crate) struct DataRecords {
     /// Number and position of each, the oldest at `oldest % RECORDS`.
     records: [(AtomicU64, AtomicU64); RECORDS],
     oldest: AtomicUsize,
