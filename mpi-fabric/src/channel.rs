@@ -46,6 +46,7 @@ pub const IN_LINE: usize = LINE - HEAD;
 const AWAY: u64 = 1 << 63;
 /// The same: they are in a room that passes to the reader, whose number the line has.
 const PASSED: u64 = 1 << 62;
+const AWAY_AND_PASSED: u64 = AWAY | PASSED;
 /// Shortest data copied with streaming stores.
 const STREAMED: usize = 1024;
 /// Every so many operations without a wait a process reports what it has finished: four times while the lines of first
@@ -326,8 +327,8 @@ impl Channel {
         }
         self.window.finished_by(rank, number);
         let terms = terms.load(Relaxed);
-        let (data, room) = match terms & (AWAY | PASSED) {
-            AWAY | PASSED => {
+        let (data, room) = match terms & AWAY_AND_PASSED {
+            AWAY_AND_PASSED => {
                 let place = offset.load(Relaxed);
                 debug_assert_ne!(rank, self.rank, "the reader may overwrite it");
                 let bytes = match rank == self.rank {
