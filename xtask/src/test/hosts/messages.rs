@@ -228,14 +228,10 @@ pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) ->
     cases(lab, dist, work, SLURM_SILENCE, report)
 }
 
-/// The conformance programs on two hosts: two ranks on each, or one if their line has no four. No three: with two ranks bound to the cores
-/// of one host, Linux 6.18 may give that of the other none of them for 30 s, because hosts share cores here.
+/// The conformance programs for four ranks, two on each of two hosts.
 fn conformance_programs(lab: &Lab, dist: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
-    let of_two = |ranks| ranks == 2 || ranks == 4;
-    let mut entries = network::entries_for(report, of_two, |entry| entry.network.as_ref().or(entry.hosts.as_ref()))?;
-    for entry in &mut entries {
-        entry.ranks = entry.ranks.iter().copied().max().into_iter().collect();
-    }
+    let entries =
+        network::entries_for(report, |ranks| ranks == 4, |entry| entry.network.as_ref().or(entry.hosts.as_ref()))?;
     let ssh = lab.folder().join("ssh");
     let hydra = mpich.launcher().with_file_name("mpiexec.hydra");
     let launch = |ranks: usize, program: &Path| {
