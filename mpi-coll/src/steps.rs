@@ -234,3 +234,6 @@ impl<S: Steps> Steps for InLocalGroup<'_, S> {
         self.0.elements(area, count)
     }
 }
+
+#[cfg(test)]
+pub(crate) mod messages_only;

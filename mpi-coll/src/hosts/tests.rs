@@ -7,6 +7,7 @@ use crate::memory::Layout;
 use crate::plan::Plan;
 use crate::settings::CollSettings;
 use crate::shape::{Combining, Neighbours, Root};
+use crate::steps::messages_only::{MessagesOnly, Messaging};
 
 /// The messages of one process: by peer the lengths of those sent, and of those received, in their order.
 #[derive(Default)]
@@ -15,82 +16,16 @@ struct Messages {
     received: BTreeMap<u32, Vec<u64>>,
 }
 
-impl Steps for Messages {
-    fn send_on(&mut self, _: Side, dest: u32, from: Span) -> Result<()> {
-        self.sent.entry(dest).or_default().push(from.bytes);
-        Ok(())
+impl Messaging for Messages {
+    fn send(&mut self, _: Side, dest: u32, bytes: u64) {
+        self.sent.entry(dest).or_default().push(bytes);
     }
 
-    fn receive_on(&mut self, _: Side, source: u32, into: Span) -> Result<()> {
-        self.received.entry(source).or_default().push(into.bytes);
-        Ok(())
+    fn receive(&mut self, _: Side, source: u32, bytes: u64) {
+        self.received.entry(source).or_default().push(bytes);
     }
 
-    fn copy(&mut self, from: Span, into: Span) -> Result<()> {
-        assert_eq!(from.bytes, into.bytes);
-        Ok(())
-    }
-
-    fn combine(&mut self, from: Span, into: Span) -> Result<()> {
-        assert_eq!(from.bytes, into.bytes);
-        Ok(())
-    }
-
-    fn widen(&mut self, _: Span, _: Span) -> Result<()> {
-        unreachable!("no reproducible sums")
-    }
-
-    fn narrow(&mut self, _: Span, _: Span) -> Result<()> {
-        unreachable!("no reproducible sums")
-    }
-
-    fn check(&mut self, _: Check) -> Result<()> {
-        unreachable!("no comparison")
-    }
-
-    fn received(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn round(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn reserve(&mut self, _: u64) -> Result<()> {
-        unreachable!("no channel")
-    }
-
-    fn put(&mut self, _: u64, _: Span) -> Result<()> {
-        unreachable!("no channel")
-    }
-
-    fn publish(&mut self) -> Result<()> {
-        unreachable!("no channel")
-    }
-
-    fn fetch(&mut self, _: u32, _: u64, _: Span) -> Result<()> {
-        unreachable!("no channel")
-    }
-
-    fn fold(&mut self, _: u32, _: u64, _: Span) -> Result<()> {
-        unreachable!("no channel")
-    }
-
-    fn end_turn(&mut self) -> Result<()> {
-        unreachable!("no channel")
-    }
-
-    fn bytes(&mut self, area: u8, bytes: u64) -> Result<Span> {
-        Ok(Span { place: Place::Work(area), piece: 0, at: 0, bytes })
-    }
-
-    fn provide(&mut self, area: u8, words: &[u64]) -> Result<Span> {
-        self.bytes(area, 8 * words.len() as u64)
-    }
-
-    fn elements(&mut self, area: u8, count: u64) -> Result<Span> {
-        self.bytes(area, 8 * count)
-    }
+    fn boundary(&mut self) {}
 }
 
 /// Messages between hosts of a call with `block` bytes for each process; checks that each message that is sent is received.
@@ -130,9 +65,9 @@ fn between_hosts(which: CollOp, hosts: &Hosts, root: u32, block: u64, commutativ
                 hosts: Some(hosts),
             };
             assert!(shape.plan.by_hosts(which, bytes));
-            let mut messages = Messages::default();
+            let mut messages = MessagesOnly(Messages::default());
             shape.steps(&mut messages).expect("no step fails");
-            messages
+            messages.0
         })
         .collect();
     let mut crossing = 0;

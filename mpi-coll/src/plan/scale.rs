@@ -6,14 +6,13 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use mpi_errors::Result;
-
 use super::tests::bounds::{self, AHEAD, Bound};
 use super::*;
 use crate::call::Amounts;
 use crate::memory::Layout;
 use crate::shape::{Combining, Neighbours, Root, Shape};
-use crate::steps::{Check, Place, Side, Span, Steps, Team};
+use crate::steps::messages_only::{MessagesOnly, Messaging};
+use crate::steps::{Side, Team};
 
 const ROOT: u32 = 3;
 
@@ -61,84 +60,19 @@ impl List<'_> {
     }
 }
 
-impl Steps for List<'_> {
-    fn send_on(&mut self, side: Side, dest: u32, from: Span) -> Result<()> {
-        self.add(SEND, side, dest, from.bytes);
+impl Messaging for List<'_> {
+    fn send(&mut self, side: Side, dest: u32, bytes: u64) {
+        self.add(SEND, side, dest, bytes);
         self.messages += 1;
-        self.bytes += from.bytes;
-        Ok(())
+        self.bytes += bytes;
     }
 
-    fn receive_on(&mut self, side: Side, source: u32, into: Span) -> Result<()> {
-        self.add(RECEIVE, side, source, into.bytes);
-        Ok(())
+    fn receive(&mut self, side: Side, source: u32, bytes: u64) {
+        self.add(RECEIVE, side, source, bytes);
     }
 
-    fn copy(&mut self, from: Span, into: Span) -> Result<()> {
-        assert_eq!(from.bytes, into.bytes);
-        Ok(())
-    }
-
-    fn combine(&mut self, from: Span, into: Span) -> Result<()> {
-        assert_eq!(from.bytes, into.bytes);
-        Ok(())
-    }
-
-    fn widen(&mut self, _: Span, _: Span) -> Result<()> {
-        unreachable!("no reproducible sums")
-    }
-
-    fn narrow(&mut self, _: Span, _: Span) -> Result<()> {
-        unreachable!("no reproducible sums")
-    }
-
-    fn check(&mut self, _: Check) -> Result<()> {
-        unreachable!("no comparison")
-    }
-
-    fn received(&mut self) -> Result<()> {
+    fn boundary(&mut self) {
         self.steps.push(WAIT);
-        Ok(())
-    }
-
-    fn round(&mut self) -> Result<()> {
-        self.received()
-    }
-
-    fn reserve(&mut self, _: u64) -> Result<()> {
-        unreachable!("no channel")
-    }
-
-    fn put(&mut self, _: u64, _: Span) -> Result<()> {
-        unreachable!("no channel")
-    }
-
-    fn publish(&mut self) -> Result<()> {
-        unreachable!("no channel")
-    }
-
-    fn fetch(&mut self, _: u32, _: u64, _: Span) -> Result<()> {
-        unreachable!("no channel")
-    }
-
-    fn fold(&mut self, _: u32, _: u64, _: Span) -> Result<()> {
-        unreachable!("no channel")
-    }
-
-    fn end_turn(&mut self) -> Result<()> {
-        unreachable!("no channel")
-    }
-
-    fn bytes(&mut self, area: u8, bytes: u64) -> Result<Span> {
-        Ok(Span { place: Place::Work(area), piece: 0, at: 0, bytes })
-    }
-
-    fn provide(&mut self, area: u8, words: &[u64]) -> Result<Span> {
-        self.bytes(area, 8 * words.len() as u64)
-    }
-
-    fn elements(&mut self, area: u8, count: u64) -> Result<Span> {
-        self.bytes(area, 8 * count)
     }
 }
 
@@ -310,8 +244,10 @@ fn cost(ranks: u32, inter: bool, bound: &Bound, settings: &CollSettings) -> (u64
         let algorithm = shape.plan.algorithm(which, shape.bytes);
         assert_eq!(bounds::ALGORITHMS[algorithm as usize], bound.algorithm, "{bound:?}");
         let groups = if inter { [group * size, (1 - group) * size] } else { [0; 2] };
-        let mut list = List { lengths: &mut lengths, groups, steps: Vec::new(), messages: 0, bytes: 0 };
-        shape.steps(&mut list).expect("no step fails");
+        let list = List { lengths: &mut lengths, groups, steps: Vec::new(), messages: 0, bytes: 0 };
+        let mut sink = MessagesOnly(list);
+        shape.steps(&mut sink).expect("no step fails");
+        let list = sink.0;
         most = (most.0.max(list.messages), most.1.max(list.bytes));
         list.steps
     });

@@ -1,12 +1,11 @@
-//! Loom models of data: those that lie in turn in a short area are overwritten only when their reader has finished them, and
-//! rooms that pass between two processes are written by the one that has them. The places, reports and rooms are those that channels use.
+//! Loom models of data: those that lie in turn in a short area are overwritten only when their reader has finished them. The places and
+//! reports are those that channels use.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
 use super::data_records::DataRecords;
-use super::passed::Passed;
 use super::protocol;
 use super::reports::Reports;
 use crate::layout::LINE;
@@ -17,11 +16,10 @@ const NUMBERS: u64 = 3;
 /// Bits of a line's word below the number: the place of the data.
 const PLACE: u64 = 2;
 
-/// An area with room for two publications, a line for each, and the report of the reader; the lines of the second process are those from
-/// [`NUMBERS`] on.
+/// An area with room for two publications, a line for each number, and the report of the reader.
 struct Shared {
     data: [UnsafeCell<u64>; 2],
-    lines: [AtomicU64; 2 * NUMBERS as usize],
+    lines: [AtomicU64; NUMBERS as usize],
     finished: AtomicU64,
 }
 
@@ -36,16 +34,16 @@ impl Shared {
         Arc::new(Shared { data, lines: std::array::from_fn(|_| AtomicU64::new(0)), finished: AtomicU64::new(0) })
     }
 
-    fn publish(&self, rank: u64, number: u64, place: usize) {
+    fn publish(&self, number: u64, place: usize) {
         // SAFETY: see `Sync`.
-        self.data[place].with_mut(|data| unsafe { *data = number * 10 + rank });
-        let line = &self.lines[(rank * NUMBERS + number - 1) as usize];
+        self.data[place].with_mut(|data| unsafe { *data = number * 10 });
+        let line = &self.lines[number as usize - 1];
         protocol::publish(line, number << PLACE | place as u64);
     }
 
     /// Waits for a publication; the place of its data.
-    fn awaits(&self, rank: u64, number: u64) -> usize {
-        let line = &self.lines[(rank * NUMBERS + number - 1) as usize];
+    fn awaits(&self, number: u64) -> usize {
+        let line = &self.lines[number as usize - 1];
         loop {
             let word = protocol::published(line);
             if word >> PLACE >= number {
@@ -55,9 +53,9 @@ impl Shared {
         }
     }
 
-    fn check(&self, rank: u64, number: u64, place: usize) {
+    fn check(&self, number: u64, place: usize) {
         // SAFETY: see `Sync`.
-        self.data[place].with(|data| assert_eq!(unsafe { *data }, number * 10 + rank));
+        self.data[place].with(|data| assert_eq!(unsafe { *data }, number * 10));
     }
 }
 
@@ -69,11 +67,11 @@ fn writer_and_reader(early: bool) {
             let shared = shared.clone();
             move || {
                 for number in 1..=NUMBERS {
-                    let place = shared.awaits(0, number);
+                    let place = shared.awaits(number);
                     if early {
                         protocol::report(&shared.finished, number + 1);
                     }
-                    shared.check(0, number, place);
+                    shared.check(number, place);
                     protocol::report(&shared.finished, number + 1);
                 }
             }
@@ -91,7 +89,7 @@ fn writer_and_reader(early: bool) {
                     }
                 }
             };
-            shared.publish(0, number, at / LINE);
+            shared.publish(number, at / LINE);
         }
         reader.join().unwrap();
     });
@@ -106,28 +104,4 @@ fn loom_data_are_overwritten_only_when_their_reader_has_finished() {
 #[should_panic(expected = "Causality violation")]
 fn loom_data_that_are_reported_before_they_are_read_are_overwritten() {
     writer_and_reader(true);
-}
-
-/// Two processes exchange data in rooms that pass between them, without a report.
-#[test]
-fn loom_rooms_pass_to_the_process_that_has_read_them() {
-    loom::model(|| {
-        let shared = Shared::new();
-        let run = |shared: &Shared, own: u64| {
-            let rooms = Passed::new(LINE, own as usize);
-            for number in 1..=NUMBERS {
-                let room = rooms.take().expect("each publication that is read brings one");
-                shared.publish(own, number, room);
-                let theirs = shared.awaits(1 - own, number);
-                shared.check(1 - own, number, theirs);
-                rooms.put(theirs, number);
-            }
-        };
-        let other = thread::spawn({
-            let shared = shared.clone();
-            move || run(&shared, 1)
-        });
-        run(&shared, 0);
-        other.join().unwrap();
-    });
 }

@@ -4,7 +4,9 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
+use super::passed::Passed;
 use super::protocol;
+use crate::layout::LINE;
 use crate::sync::AtomicU64;
 
 /// One process's part: one line with its data, and its report.
@@ -95,8 +97,9 @@ fn loom_a_room_that_passes_is_written_only_by_the_process_that_has_read_it() {
     loom::model(|| {
         // Two lines of each process, in turn; the rooms are the data of the first ones, and a line names one.
         let run = |parts: &[[Part; 2]; 2], own: usize| {
-            let mut room = own;
+            let rooms = Passed::new(LINE, own);
             for number in 1..=3 {
+                let room = rooms.take().expect("each publication that is read brings one");
                 // SAFETY: see `Sync`.
                 parts[room][0].data.with_mut(|data| unsafe { *data = number * 10 + own as u64 });
                 protocol::publish(&parts[own][number as usize % 2].line, number << 1 | room as u64);
@@ -107,9 +110,10 @@ fn loom_a_room_that_passes_is_written_only_by_the_process_that_has_read_it() {
                     }
                     thread::yield_now();
                 };
-                room = theirs as usize & 1;
+                let room = theirs as usize & 1;
                 // SAFETY: see `Sync`.
                 parts[room][0].data.with(|data| assert_eq!(unsafe { *data }, number * 10 + 1 - own as u64));
+                rooms.put(room, number);
             }
         };
         in_both(run);

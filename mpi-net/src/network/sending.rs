@@ -59,8 +59,11 @@ impl Inner {
                     }
                 }
             }
-            error if error == -i64::from(ffi::FI_EAGAIN) && self.takes_nothing(dest) => {}
-            error if error == -i64::from(ffi::FI_EAGAIN) => self.list(dest),
+            error if error == -i64::from(ffi::FI_EAGAIN) => {
+                if !self.takes_nothing(dest) {
+                    self.list(dest);
+                }
+            }
             error => self.lose_connection(dest, error),
         }
     }

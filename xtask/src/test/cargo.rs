@@ -13,11 +13,12 @@ const MINUTES_20: Duration = Duration::from_secs(1200);
 /// `cargo test` of the workspace, documentation examples too; in release mode the tests that match millions of messages.
 pub fn unit(_: &Context, report: &mut Report) -> Result<()> {
     let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
-    if !report.filter().is_empty() {
+    let whole = report.filter().is_empty();
+    if !whole {
         command.arg("--").arg(report.filter());
     }
     count("cargo test", &process::run(&mut command, MINUTES_20)?, report);
-    if report.filter().is_empty() {
+    if whole {
         let mut command = cargo(&["test", "--release", "--package", "mpi-coll", "--lib", "plan::scale::"]);
         let outcome = process::run(&mut command, MINUTES_20)?;
         let (passed, _) = counts(&outcome.stdout);
