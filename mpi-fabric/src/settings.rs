@@ -12,12 +12,16 @@ use mpi_t::{Cell, EnumDef, Limits, SWITCH, SettingType, TError, TResult, Value, 
 use crate::layout::{MAX_RING_BYTES, MIN_RING_BYTES};
 use crate::recorder::{self, Recorder};
 
-/// How payloads are copied to memory that another process reads.
-pub(crate) static STORES: EnumDef =
-    EnumDef { name: "fabric_copy_stores", items: &[(AUTO, "auto"), (CACHED, "cached"), (STREAMING, "streaming")] };
+/// How payloads are copied to memory that another process reads, and to which. Those from [`STREAMING`] on permit no cells.
+pub(crate) static STORES: EnumDef = EnumDef {
+    name: "fabric_copy_stores",
+    items: &[(AUTO, "auto"), (CACHED, "cached"), (STREAMING, "streaming"), (BUFFER, "buffer"), (RING, "ring")],
+};
 pub(crate) const AUTO: i32 = 0;
 pub(crate) const CACHED: i32 = 1;
 pub(crate) const STREAMING: i32 = 2;
+pub(crate) const BUFFER: i32 = 3;
+pub(crate) const RING: i32 = 4;
 
 mpi_t::cvars! {
     /// How the processes of a job are connected.
@@ -32,11 +36,14 @@ mpi_t::cvars! {
         /// kernel allows it; otherwise they go through the rings as fragments. Takes effect with the next message.
         pub single_copy: bool = true => {
             name: "fabric_single_copy", unit: "", category: "fabric", scope: Local, verbosity: TunerAll },
-        /// How this process copies data of 2 KiB and more to memory that the receiver reads: cached: by ordinary stores,
-        /// which are faster when both run on cores that share a cache; streaming: by stores that go past the caches,
-        /// which are faster otherwise, and through no cells; auto: for each receiver as its distance is measured
-        /// (fabric_ring_distance), but always by ordinary stores in cells. With cached, receivers count as near where they could copy from shared memory
-        /// (p2p_copy_shared_from). Takes effect with the next message.
+        /// How this process copies data to memory that the receiver reads, and to which: through cells while some are free (more
+        /// than 32 bytes), the copy buffer (2 KiB and more) or the ring. cached: by ordinary stores, which are faster when
+        /// both run on cores that share a cache; streaming: without cells, to the copy buffer by stores that go past the
+        /// caches, which are faster otherwise; buffer: as cached, but without cells; ring: all data in the ring; auto: through
+        /// cells by ordinary stores, and to the copy buffer for each receiver as its distance is measured
+        /// (fabric_ring_distance). With cached and buffer, receivers count as near where they could copy from shared memory
+        /// (p2p_copy_shared_from). fabric_buffered_bytes and fabric_copy_buffer_bytes count the ways. Takes effect with the
+        /// next message.
         pub copy_stores: i32 = AUTO => {
             name: "fabric_copy_stores", unit: "", category: "fabric.queues", scope: Local, states: &STORES,
             verbosity: TunerAll },

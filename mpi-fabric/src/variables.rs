@@ -55,7 +55,10 @@ mpi_t::instruments! {
         /// Bytes of data in the records of fabric_buffered_records.
         pub buffered_bytes: Aggregate =
             { name: "fabric_buffered_bytes", class: Aggregate, type: u64, unit: "bytes", category: "fabric.queues" },
-        /// Bytes of fabric_buffered_bytes that were written by stores that go past the caches (fabric_copy_stores).
+        /// Bytes of fabric_buffered_bytes that went through the copy buffer; the others went through cells.
+        pub copy_buffer_bytes: Aggregate =
+            { name: "fabric_copy_buffer_bytes", class: Aggregate, type: u64, unit: "bytes", category: "fabric.queues" },
+        /// Bytes of fabric_copy_buffer_bytes that were written by stores that go past the caches (fabric_copy_stores).
         pub streamed_bytes: Aggregate =
             { name: "fabric_streamed_bytes", class: Aggregate, type: u64, unit: "bytes", category: "fabric.queues" },
         /// Number of times that this process woke a peer that slept.

@@ -7,7 +7,7 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_fabric::calibration::CHUNK_MAX;
 use mpi_fabric::{Endpoint, RegionKey, Registration, Way};
 
-use crate::cvars::EngineSettings;
+use crate::cvars::{BY_AUTO, BY_BOTH, BY_RECEIVER, BY_SENDER, EngineSettings};
 use crate::region_table;
 use crate::registration;
 use crate::run_table::RunTable;
@@ -78,10 +78,28 @@ fn regions_of(
     if reads { region_table::register(endpoint, dest, data) } else { None }
 }
 
+/// Which processes copy a message of `wanted` bytes between memory in one piece on both sides; `set`: `p2p_single_copy_by`.
+pub(crate) fn copied_whole(set: i32, has_slot: bool, wanted: u64) -> Copied {
+    match set {
+        _ if !has_slot => Copied::ByReceiver,
+        BY_SENDER => Copied::BySender,
+        BY_BOTH => Copied::ByBoth,
+        BY_AUTO if wanted >= SHARE_FROM => Copied::ByBoth,
+        _ => Copied::ByReceiver,
+    }
+}
+
 /// Which processes copy the `wanted` bytes of a message between memory of which one side or both have gaps. The
 /// kernel passes over many short runs of the process that calls it, but not of the other one; `least`: shortest mean
 /// length of its runs.
-pub(crate) fn copied_in_runs(offer: Offer, buffer: &RecvBuf<'_>, wanted: u64, can_share: bool, least: u64) -> Copied {
+/// Where both sides can copy, `set` is as for [`copied_whole`].
+pub(crate) fn copied_in_runs(
+    offer: Offer,
+    buffer: &RecvBuf<'_>,
+    wanted: u64,
+    (can_share, set): (bool, i32),
+    least: u64,
+) -> Copied {
     let contiguous = buffer.address().is_some();
     let receiver_reads = match offer.is_listed() {
         // The chunks of a sender's table are those of the whole message.
@@ -92,6 +110,8 @@ pub(crate) fn copied_in_runs(offer: Offer, buffer: &RecvBuf<'_>, wanted: u64, ca
         && (contiguous || RunTable::suits(buffer))
         && (offer.ways & wire::WRITES != 0 || !offer.region.is_none());
     match (receiver_reads, sender_writes) {
+        (true, true) if set == BY_SENDER => Copied::BySender,
+        (true, true) if set == BY_RECEIVER && !offer.is_listed() => Copied::ByReceiver,
         (true, true) => Copied::ByBoth,
         (false, true) if offer.ways & wire::WRITES != 0 => Copied::BySender,
         (true, false) if !offer.is_listed() => Copied::ByReceiver,

@@ -4,7 +4,18 @@ use mpi_fabric::RecordHead;
 
 use crate::limits::{AS_PROCESS, CommLimit, ProcessLimit};
 use crate::wire;
+use mpi_t::EnumDef;
 use mpi_t::Verbosity::TunerAll;
+
+/// Which processes make single copies.
+static COPIERS: EnumDef = EnumDef {
+    name: "p2p_single_copy_by",
+    items: &[(BY_AUTO, "auto"), (BY_RECEIVER, "receiver"), (BY_SENDER, "sender"), (BY_BOTH, "both")],
+};
+pub(crate) const BY_AUTO: i32 = 0;
+pub(crate) const BY_RECEIVER: i32 = 1;
+pub(crate) const BY_SENDER: i32 = 2;
+pub(crate) const BY_BOTH: i32 = 3;
 
 /// The value of `p2p_pipelined_limit` with which the limits are those of the calibration.
 pub const AUTOMATIC: i32 = -1;
@@ -33,6 +44,17 @@ mpi_t::cvars! {
         /// into many short pieces, the message goes in fragments. Takes effect with the next send.
         pub copy_shared_from: u64 = 64 << 10 => {
             name: "p2p_copy_shared_from", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
+        /// Which process makes the single copy of a message that this process receives by the kernel's copies from another one of
+        /// its host: receiver: this one; sender: the other one; both: each copies chunks that the other one has not begun, of
+        /// 16 KiB at least, until none is left; auto: both from 32 KiB on, and the receiver of shorter ones. The receiver
+        /// alone copies while its transfer slots are all in use (p2p_transfer_slots_free), and from itself. A sender that
+        /// cannot copy (fabric_single_copy) sends fragments where it was to copy alone. Where the memory of one side has
+        /// gaps, only sides that can reach the other one's memory copy, and both where the sender lists its pieces, unless the
+        /// sender alone is set. Which messages go in fragments is not changed (p2p_pipelined_limit, fabric_single_copy).
+        /// Takes effect with the next message.
+        pub single_copy_by: i32 = BY_AUTO => {
+            name: "p2p_single_copy_by", unit: "", category: "p2p.protocol", scope: Local, states: &COPIERS,
+            verbosity: TunerAll },
         /// Longest message in bytes of a blocking send, and of a started one for whose end a call waits, that goes in
         /// fragments, which both processes copy at the same time, where the kernel could copy it too: between processes of one
         /// thread. -1: as one process of the host measures it at its first such send of 64 KiB or more

@@ -3,7 +3,7 @@
 //! The receiver opens a slot and sends its number and the region of its buffer to the sender; from then on both claim
 //! chunks. Each side has a job for the chunks that it copies.
 //! A sender that waits until its message has been received has nothing else to do: where fragments are faster, it answers
-//! that it sends them, and the receiver requests what nobody has begun to copy.
+//! that it sends them, and the receiver requests what nobody has begun to copy. So does a sender that was to copy alone and cannot.
 //! Not here: the claims themselves (`chunk_claims`), the jobs (`copy_job`), which messages go this way (`copy_ways`).
 
 use mpi_core::Handle;
@@ -21,13 +21,13 @@ use crate::transfer_slots::SLOTS;
 use crate::wire::{self, Share};
 
 impl Core {
-    /// Opens a free slot for a message into `buffer`, and requests the sender, by its token, to copy chunks too.
+    /// Opens a free slot for a message into `buffer`, and requests the sender, by its token, to copy chunks too, or all of them.
     pub fn open_slot(
         &mut self,
         endpoint: &mut Endpoint,
-        from: u32,
-        token: u64,
+        (from, token): (u32, u64),
         buffer: &mut RecvBuf<'_>,
+        sender_alone: bool,
     ) -> SharedClaims {
         let slot = self.slots.free.pop().expect("the caller saw a free one");
         self.instruments.slots_free.lower(1);
@@ -47,9 +47,9 @@ impl Core {
                 (region, registration, Some(table))
             }
         };
-        let share = Share { region, listed: table.is_some(), bytes, slot, round };
+        let share = Share { region, listed: table.is_some(), sender_alone, bytes, slot, round };
         let mut request = Reply::about(from, wire::SHARE, token).with(&share.encode());
-        request.head.flags = if share.listed { wire::LISTED } else { 0 };
+        request.head.flags = share.flags();
         self.reply(endpoint, request);
         shared_claims(&share, registration, table)
     }
@@ -73,12 +73,12 @@ impl Core {
             && let Some(request) = self.requests.get(handle)
             && let Work::Offered { data, dest, .. } = &request.work
             && *dest == from
+            && let Some(share) = Share::decode([0, 1, 2, 3].map(|i| payload.word(i)), head.flags)
+            && share.slot < SLOTS
+            && share.bytes <= data.bytes()
         {
-            let share = Share::decode([0, 1, 2, 3].map(|i| payload.word(i)), head.flags);
-            if share.slot < SLOTS && share.bytes <= data.bytes() {
-                self.copy_requests.push((handle, share));
-                return;
-            }
+            self.copy_requests.push((handle, share));
+            return;
         }
         self.fault(from, "a request to copy data that was not offered");
     }
@@ -88,23 +88,26 @@ impl Core {
         for (handle, share) in self.copy_requests.drain(..) {
             let Some(request) = self.requests.get(handle) else { continue };
             let Work::Offered { data, dest, awaited, .. } = &request.work else { continue };
-            // The receiver of data with gaps may rely on this process alone, whatever the settings are by now.
-            let alone = data.contiguous().is_none();
-            if !endpoint.shares_memory(*dest) || !alone && !endpoint.can_copy(*dest) {
-                continue;
-            }
-            if *awaited
-                && !alone
-                && !share.listed
-                && !self.lock.is_contended()
-                && self.pipelined_limit.permits_awaited(endpoint, self.settings, *dest, share.bytes)
-            {
+            let copies = endpoint.shares_memory(*dest) && endpoint.can_copy(*dest);
+            let in_pieces = data.contiguous().is_none() || share.listed;
+            let copier = if copies { endpoint.copier(*dest).ok() } else { None };
+            let in_fragments = match copier {
+                // A receiver that relies on this process would wait for ever.
+                None => share.sender_alone,
+                Some(_) => {
+                    *awaited
+                        && !in_pieces
+                        && !self.lock.is_contended()
+                        && self.pipelined_limit.permits_awaited(endpoint, self.settings, *dest, share.bytes)
+                }
+            };
+            if in_fragments {
                 let mut answer = Reply::about(*dest, wire::REST_IN_FRAGMENTS, 0);
                 answer.head.a = share.place();
                 self.replies.push_back(answer);
                 continue;
             }
-            let Ok(copier) = endpoint.copier(*dest) else { continue };
+            let Some(copier) = copier else { continue };
             let side = Side::of_send(data);
             let claims = Claims::Slot(shared_claims(&share, Registration::NONE, None));
             let remote =

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 
 use crate::chains::Key;
 use crate::copy_job::{Claims, Remote, Side};
-use crate::copy_ways::{Copied, SHARE_FROM, copied_in_runs};
+use crate::copy_ways::{Copied, SHARE_FROM, copied_in_runs, copied_whole};
 use crate::core::{Core, Reply};
 use crate::delivery::{accepted, unpack_payload};
 use crate::message::Matched;
@@ -63,13 +63,14 @@ impl Core {
             }
             return;
         }
-        let can_share = near && from != endpoint.rank() && wanted >= SHARE_FROM && !self.slots.are_all_used();
+        let has_slot = near && from != endpoint.rank() && !self.slots.are_all_used();
+        let can_share = has_slot && wanted >= SHARE_FROM;
+        let set = self.settings.single_copy_by.get();
         let least = self.settings.copy_runs_from.get();
         let copied_by = match (offer.ways, buffer.address()) {
             (0, Some(_)) if offer.region.is_none() || !endpoint.can_copy(from) => Copied::Never,
             (0, Some(_)) if offer.pipelined && near && !self.lock.is_contended() => Copied::Never,
-            (0, Some(_)) if can_share => Copied::ByBoth,
-            (0, Some(_)) => Copied::ByReceiver,
+            (0, Some(_)) => copied_whole(set, has_slot, wanted),
             _ if offer.has_regions() => {
                 let reads = endpoint.way(from) == Way::Network && endpoint.can_copy(from) && !offer.region.is_none();
                 let long = buffer.address().is_some() || buffer.mean_run() >= least.max(BYTES_FROM);
@@ -78,23 +79,26 @@ impl Core {
             _ if wanted < SHARE_FROM => Copied::Never,
             // Over a network the receiver reads into its own runs; those of a sender have a registration each if they are few.
             (0, None) if endpoint.way(from) == Way::Network && endpoint.can_copy(from) => {
-                copied_in_runs(offer, &buffer, wanted, false, least.max(BYTES_FROM))
+                copied_in_runs(offer, &buffer, wanted, (false, set), least.max(BYTES_FROM))
             }
             _ if !endpoint.can_copy_runs(from) => Copied::Never,
-            _ => copied_in_runs(offer, &buffer, wanted, can_share, least),
+            _ => copied_in_runs(offer, &buffer, wanted, (can_share, set), least),
         };
         let copier = if copied_by == Copied::Never { None } else { endpoint.copier(from).ok() };
         if let Some(copier) = copier {
             self.begin_work(handle, Work::Copying);
             let mut buffer = buffer.split_at(wanted).0;
+            let by_sender = copied_by == Copied::BySender;
             let claims = match copied_by {
                 Copied::ByReceiver | Copied::Never => Claims::alone(near),
-                Copied::ByBoth | Copied::BySender => Claims::Slot(self.open_slot(endpoint, from, peer, &mut buffer)),
+                Copied::ByBoth | Copied::BySender => {
+                    Claims::Slot(self.open_slot(endpoint, (from, peer), &mut buffer, by_sender))
+                }
             };
             let (listed, keyed) = (offer.is_listed(), offer.has_regions());
             let remote = Remote { region: offer.region, offset: 0, bytes: wanted, listed, keyed };
             self.copies.add(handle, copier, remote, Side::Receive { buffer, token: peer }, claims);
-            if copied_by == Copied::BySender {
+            if by_sender {
                 self.copies.close(self.copies.list.len() - 1);
             }
             return;

@@ -53,8 +53,8 @@ pub(crate) const FIRST_SEGMENT: u8 = 17;
 /// Another segment of the message: `a` is its offset, the payload its data.
 pub(crate) const SEGMENT: u8 = 18;
 
-/// The answer to a [`SHARE`] of a sender that waits for the end of the message, where fragments are the fastest way: `a` is the
-/// place of the transfer, as in the last word of the [`Share`]. The receiver requests what nobody has begun to copy.
+/// The answer to a [`SHARE`] of a sender that waits for the end of the message, where fragments are the fastest way, and of one
+/// that was to copy alone and cannot: `a` is the place of the transfer, as in the last word of the [`Share`]. The receiver requests what nobody has begun to copy.
 pub(crate) const REST_IN_FRAGMENTS: u8 = 19;
 
 /// In the flags of an [`OFFER`]: the message is for the service of its context.
@@ -75,6 +75,9 @@ pub(crate) const SHARED: u8 = 16;
 
 /// In the flags of an [`OFFER`]: the region is a table of the regions of the data (`region_table`).
 pub(crate) const REGIONS: u8 = 32;
+
+/// In the flags of a [`SHARE`]: the receiver copies nothing, so the sender copies all or answers with [`REST_IN_FRAGMENTS`].
+pub(crate) const SENDER_ALONE: u8 = 64;
 
 /// What a sender offers: the size of its message, and the region that another process can copy it from.
 #[derive(Debug, Clone, Copy)]
@@ -124,6 +127,8 @@ pub(crate) struct Share {
     pub region: RegionKey,
     /// Whether the region is a table ([`LISTED`]).
     pub listed: bool,
+    /// Whether the receiver copies nothing ([`SENDER_ALONE`]).
+    pub sender_alone: bool,
     /// Bytes to be copied in all.
     pub bytes: u64,
     /// Index of the transfer slot in the receiver's page, and the transfer's number in it.
@@ -149,9 +154,18 @@ impl Share {
         place_of(self.slot, self.round)
     }
 
-    pub fn decode([address, key, bytes, place]: [u64; 4], flags: u8) -> Share {
+    /// The flags of its record.
+    pub fn flags(self) -> u8 {
+        let listed = if self.listed { LISTED } else { 0 };
+        listed | if self.sender_alone { SENDER_ALONE } else { 0 }
+    }
+
+    /// `None` for flags that no receiver sets.
+    pub fn decode([address, key, bytes, place]: [u64; 4], flags: u8) -> Option<Share> {
         let (slot, round) = (place as u32, (place >> 32) as u32);
-        Share { region: RegionKey::from_words([address, key]), listed: flags & LISTED != 0, bytes, slot, round }
+        let (listed, sender_alone) = (flags & LISTED != 0, flags & SENDER_ALONE != 0);
+        let known = flags & !(LISTED | SENDER_ALONE) == 0;
+        known.then_some(Share { region: RegionKey::from_words([address, key]), listed, sender_alone, bytes, slot, round })
     }
 }
 

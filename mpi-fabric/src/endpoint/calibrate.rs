@@ -4,7 +4,7 @@
 
 use super::Endpoint;
 use crate::calibration::{Calibrated, CalibrationWords, calibrate};
-use crate::settings::{AUTO, CACHED};
+use crate::settings::{AUTO, BUFFER, CACHED};
 
 /// Whether a receiver runs on a core that shares a cache with this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Endpoint {
     pub fn is_near(&self, peer: u32) -> Near {
         let Some(output) = self.outputs.get(peer as usize) else { return Near::No };
         match (self.settings.copy_stores.get(), output.ring.distance()) {
-            (CACHED, _) => Near::Set,
+            (CACHED | BUFFER, _) => Near::Set,
             (AUTO, distance) if distance.ns() > 0 && !distance.is_far() => Near::Measured,
             _ => Near::No,
         }

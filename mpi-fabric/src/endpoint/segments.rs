@@ -9,7 +9,7 @@ use super::Endpoint;
 use crate::layout::{CELL_BYTES, LINE, MOST_CELLS};
 use crate::peer::Output;
 use crate::record::{Full, RecordHead};
-use crate::settings::{AUTO, FabricSettings, STREAMING};
+use crate::settings::{AUTO, FabricSettings, RING, STREAMING};
 use crate::streaming::copy_streaming;
 use crate::transport::{Transport, Way};
 
@@ -62,13 +62,19 @@ impl Endpoint {
             true => (len / 2).clamp(4 << 10, 16 << 10),
             false => (len / 4).clamp(2 << 10, 8 << 10),
         };
-        (len > segment && len <= self.buffer.longest()).then_some(segment.next_multiple_of(LINE))
+        (len > segment && len <= self.longest_in_buffer()).then_some(segment.next_multiple_of(LINE))
     }
 
-    /// Whether payloads may go through cells, which are written by ordinary stores: not where streaming stores are required.
+    /// Whether payloads may go through cells, which are written by ordinary stores: not where streaming stores, the copy
+    /// buffer or the ring are required.
     #[inline(always)]
     pub(super) fn permits_cells(&self) -> bool {
-        self.settings.copy_stores.get() != STREAMING
+        self.settings.copy_stores.get() < STREAMING
+    }
+
+    /// Longest payload in bytes that goes through the copy buffer: none where the ring is required.
+    fn longest_in_buffer(&self) -> usize {
+        if self.settings.copy_stores.get() == RING { 0 } else { self.buffer.longest() }
     }
 
     /// Wakes the receiver of a record with a payload in a cell, and counts it.
@@ -226,7 +232,7 @@ impl Endpoint {
     /// Finds room for so many lines in the ring to `dest`, and for so many bytes in the copy buffer.
     fn find_room(&mut self, dest: u32, lines: usize, bytes: usize, extent: Extent) -> Result<Place, Full> {
         // Neither the buffer nor the ring would ever have room for more.
-        if bytes > self.buffer.longest() || lines.saturating_sub(1) * LINE > self.max_payload {
+        if bytes > self.longest_in_buffer() || lines.saturating_sub(1) * LINE > self.max_payload {
             return Err(Full);
         }
         let output = self.outputs.get_mut(dest as usize).filter(|output| output.local.is_some()).ok_or(Full)?;
@@ -287,6 +293,7 @@ impl Endpoint {
         self.buffer.taken(start, payload.len(), dest, output.ring.position());
         self.variables.buffered_records.add(payload.len().div_ceil(segment) as u64);
         self.variables.buffered_bytes.add(payload.len() as u64);
+        self.variables.copy_buffer_bytes.add(payload.len() as u64);
         if streams {
             self.variables.streamed_bytes.add(payload.len() as u64);
         }

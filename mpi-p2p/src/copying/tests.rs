@@ -157,7 +157,7 @@ impl Send {
         let token = copying.await_record(wire::OFFER);
         let (region, registration) = registration::for_writing(&copying.peer, 0, &mut buffer);
         chunk_claims::open(copying.peer.transfer_slot(1, 0), 1);
-        let share = Share { region, listed: false, bytes: BYTES as u64, slot: 0, round: 1 };
+        let share = Share { region, listed: false, sender_alone: false, bytes: BYTES as u64, slot: 0, round: 1 };
         copying.push(wire::SHARE, 0, token, &share.encode());
         let copier = copying.spawn_copier();
         Send { copying, request, token, copier, memory: (data, buffer), registration }

@@ -216,7 +216,7 @@ struct Requested {
 impl Sink for Requested {
     fn record(&mut self, _: u32, head: &RecordHead, payload: Payload<'_>) {
         match head.kind {
-            wire::SHARE => self.share = Some(Share::decode([0, 1, 2, 3].map(|i| payload.word(i)), head.flags)),
+            wire::SHARE => self.share = Share::decode([0, 1, 2, 3].map(|i| payload.word(i)), head.flags),
             wire::STREAM => self.stream = Some([0, 1, 2].map(|i| payload.word(i))),
             _ => {}
         }
