@@ -311,3 +311,105 @@ fn copy_chunk(peer: &Endpoint, share: Share, data: &[u8], index: u64) {
     peer.copier(0).expect("checked above").write(share.region, index * chunk, &data[range]).expect("copied");
     chunk_claims::complete(peer.transfer_slot(0, share.slot));
 }
+
+/// Offers `data` to a receiver that copies nothing, and returns the slot that it opens.
+fn offer_to_idle_receiver(peer: &mut Endpoint, region: RegionKey, bytes: u64, seen: &mut Requested) -> Share {
+    let offer = Offer { bytes, region, ways: 0, pipelined: false };
+    peer.push(0, &RecordHead { kind: wire::OFFER, flags: 0, context: 0, tag: 1, a: 1, b: 77 }, &offer.encode())
+        .expect("room");
+    while seen.share.is_none() {
+        peer.poll(seen).expect("the engine sends sound records");
+        std::thread::yield_now();
+    }
+    let share = seen.share.take().expect("just seen");
+    assert!(share.sender_alone && !share.listed && share.bytes == bytes);
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_millis(20) {
+        peer.poll(seen).expect("the engine sends sound records");
+    }
+    let slot = peer.transfer_slot(0, share.slot);
+    assert_eq!((slot.claimed.load(Ordering::Relaxed), slot.done.load(Ordering::Relaxed)), (share.place() & !0xffff_ffff, 0));
+    share
+}
+
+#[test]
+fn a_receiver_that_is_set_to_copy_nothing_waits_for_the_chunks_of_the_sender_or_for_fragments() {
+    let mut endpoints = Endpoint::threads(2).expect("memory for two ranks");
+    let (mut peer, own) = (endpoints.pop().expect("two ranks"), endpoints.pop().expect("two ranks"));
+    if !peer.can_copy(0) {
+        return; // nobody opens a slot
+    }
+    let data: Vec<u8> = (0..100_000u32).map(|at| (at % 251) as u8).collect();
+    let receiver = std::thread::spawn({
+        let expected = data.clone();
+        move || {
+            let engine = engine(own);
+            engine.settings().single_copy_by.set(crate::cvars::BY_SENDER);
+            for _ in 0..2 {
+                let mut got = vec![0; expected.len()];
+                let status = engine.recv(engine.lock(), 0, 1, 1, RecvBuf::from_slice(&mut got)).expect("no fault");
+                assert_eq!((status.bytes(), got == expected), (expected.len() as u64, true));
+            }
+            assert!(engine.state.get(&engine.lock()).core.copies.list.is_empty());
+            let instruments = engine.instruments();
+            assert_eq!((instruments.bytes_copied.get(), instruments.bytes_in_fragments.get()), (0, 100_000));
+        }
+    });
+    let (region, _registration) = registration::for_reading(&peer, 0, &data);
+    let mut seen = Requested::default();
+    let share = offer_to_idle_receiver(&mut peer, region, data.len() as u64, &mut seen);
+    while let Some(index) = claim_one(&peer, share) {
+        copy_chunk(&peer, share, &data, index);
+    }
+    // The second message in fragments, all of it.
+    let share = offer_to_idle_receiver(&mut peer, region, data.len() as u64, &mut seen);
+    let answer = RecordHead { kind: wire::REST_IN_FRAGMENTS, a: share.place(), ..RecordHead::default() };
+    peer.push(0, &answer, &[]).expect("room");
+    while seen.stream.is_none() {
+        peer.poll(&mut seen).expect("the engine sends sound records");
+        std::thread::yield_now();
+    }
+    let stream = seen.stream.expect("seen above");
+    assert_eq!((stream[1], stream[2]), (data.len() as u64, 0));
+    send_fragments(&mut peer, &data, stream);
+    receiver.join().expect("the receiver saw what it should");
+}
+
+#[test]
+fn a_request_to_copy_with_flags_that_no_receiver_sets_is_a_fault() {
+    for (flags, sound) in [(wire::SENDER_ALONE, true), (wire::WRITES, false), (1, false), (128, false)] {
+        let mut endpoints = Endpoint::threads(2).expect("memory for two ranks");
+        let (mut peer, own) = (endpoints.pop().expect("two ranks"), endpoints.pop().expect("two ranks"));
+        let (engine, data, mut buffer) = (engine(own), vec![3; 100_000], vec![0; 100_000]);
+        engine.settings().cell_limit.set(0);
+        let (region, _registration) = registration::for_writing(&peer, 0, &mut buffer);
+        let sender = std::thread::spawn(move || {
+            engine.send(engine.lock(), 0, 1, 1, mpi_datatype::SendBuf::from_slice(&data), crate::Mode::Synchronous)
+        });
+        let mut seen = Offered::default();
+        while seen.0.is_none() {
+            peer.poll(&mut seen).expect("the engine sends sound records");
+            std::thread::yield_now();
+        }
+        let share = Share { region, listed: false, sender_alone: true, bytes: 100_000, slot: 0, round: 1 };
+        chunk_claims::open(peer.transfer_slot(1, 0), 1);
+        let token = seen.0.expect("seen above");
+        let head = RecordHead { kind: wire::SHARE, flags, context: 0, tag: 0, a: 0, b: token };
+        peer.push(0, &head, &share.encode()).expect("room");
+        peer.push(0, &RecordHead { kind: wire::DONE, flags: 0, ..head }, &[]).expect("room");
+        let sent = sender.join().expect("no panic");
+        assert_eq!(sent.map_err(|error| error.class()), if sound { Ok(()) } else { Err(MPI_ERR_INTERN) }, "{flags}");
+    }
+}
+
+/// The sender's token of the offer that arrived.
+#[derive(Default)]
+struct Offered(Option<u64>);
+
+impl Sink for Offered {
+    fn record(&mut self, _: u32, head: &RecordHead, _: Payload<'_>) {
+        if head.kind == wire::OFFER {
+            self.0 = Some(head.b);
+        }
+    }
+}

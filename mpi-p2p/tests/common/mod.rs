@@ -8,7 +8,7 @@ use std::time::Duration;
 use mpi_core::{Handle, ProcessLock, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
-use mpi_fabric::{Endpoint, FabricInstruments};
+use mpi_fabric::{Endpoint, FabricInstruments, FabricSettings};
 use mpi_p2p::{CommMeters, ContextSpec, Engine, Mode};
 use mpi_t::HeapMemory;
 
@@ -19,6 +19,7 @@ pub struct Rank {
     pub engine: Engine,
     pub instruments: CommMeters,
     fabric: &'static FabricInstruments,
+    pub fabric_settings: &'static FabricSettings,
 }
 
 /// Data of a message, different for each seed.
@@ -46,7 +47,7 @@ fn launch(size: u32, multiple: bool, body: impl Fn(Arc<Rank>) + Send + Sync + 's
     for endpoint in Endpoint::threads(size).expect("memory for a few ranks") {
         let (body, world, report) = (body.clone(), world.clone(), report.clone());
         std::thread::spawn(move || {
-            let fabric = endpoint.instruments();
+            let (fabric, fabric_settings) = (endpoint.instruments(), endpoint.settings());
             let lock = Arc::new(ProcessLock::new(multiple));
             let engine = Engine::new(endpoint, lock, &HeapMemory);
             let instruments = CommMeters::detached(size);
@@ -60,7 +61,7 @@ fn launch(size: u32, multiple: bool, body: impl Fn(Arc<Rank>) + Send + Sync + 's
                 instruments,
             };
             engine.add_context(&mut engine.lock(), spec);
-            let rank = Arc::new(Rank { engine, instruments, fabric });
+            let rank = Arc::new(Rank { engine, instruments, fabric, fabric_settings });
             body(rank.clone());
             rank.engine.drain(rank.engine.lock()).expect("no fault");
             report.send(rank).expect("the test waits");
