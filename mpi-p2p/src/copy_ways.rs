@@ -111,7 +111,7 @@ pub(crate) fn copied_in_runs(
         && (offer.ways & wire::WRITES != 0 || !offer.region.is_none());
     match (receiver_reads, sender_writes) {
         (true, true) if set == BY_SENDER => Copied::BySender,
-        (true, true) if set == BY_RECEIVER && !offer.is_listed() => Copied::ByReceiver,
+        (true, true) if set == BY_RECEIVER => Copied::ByReceiver,
         (true, true) => Copied::ByBoth,
         (false, true) if offer.ways & wire::WRITES != 0 => Copied::BySender,
         (true, false) if !offer.is_listed() => Copied::ByReceiver,

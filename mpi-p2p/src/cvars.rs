@@ -48,10 +48,9 @@ mpi_t::cvars! {
         /// its host: receiver: this one; sender: the other one; both: each copies chunks that the other one has not begun, of
         /// 16 KiB at least, until none is left; auto: both from 32 KiB on, and the receiver of shorter ones. The receiver
         /// alone copies while its transfer slots are all in use (p2p_transfer_slots_free), and from itself. A sender that
-        /// cannot copy (fabric_single_copy) sends fragments where it was to copy alone. Where the memory of one side has
-        /// gaps, only sides that can reach the other one's memory copy, and both where the sender lists its pieces, unless the
-        /// sender alone is set. Which messages go in fragments is not changed (p2p_pipelined_limit, fabric_single_copy).
-        /// Takes effect with the next message.
+        /// cannot copy (fabric_single_copy) sends fragments where it was to copy alone. Where memory has gaps that only
+        /// one process can copy (p2p_copy_runs_from), that one copies. Which messages go in fragments is not changed
+        /// (p2p_pipelined_limit, fabric_single_copy). Takes effect with the next message.
         pub single_copy_by: i32 = BY_AUTO => {
             name: "p2p_single_copy_by", unit: "", category: "p2p.protocol", scope: Local, states: &COPIERS,
             verbosity: TunerAll },

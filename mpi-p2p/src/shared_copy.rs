@@ -21,14 +21,15 @@ use crate::transfer_slots::SLOTS;
 use crate::wire::{self, Share};
 
 impl Core {
-    /// Opens a free slot for a message into `buffer`, and requests the sender, by its token, to copy chunks too, or all of them.
+    /// Opens a free slot for a message into `buffer`. The sender copies chunks once it has the [`Share`], by
+    /// [`Self::request_copies`]. `sender_alone`: it copies all of them.
     pub fn open_slot(
         &mut self,
         endpoint: &mut Endpoint,
-        (from, token): (u32, u64),
+        from: u32,
         buffer: &mut RecvBuf<'_>,
         sender_alone: bool,
-    ) -> SharedClaims {
+    ) -> (SharedClaims, Share) {
         let slot = self.slots.free.pop().expect("the caller saw a free one");
         self.instruments.slots_free.lower(1);
         self.update_slots();
@@ -48,10 +49,14 @@ impl Core {
             }
         };
         let share = Share { region, listed: table.is_some(), sender_alone, bytes, slot, round };
+        (shared_claims(&share, registration, table), share)
+    }
+
+    /// Requests the sender of a message, by its token, to copy chunks.
+    pub fn request_copies(&mut self, endpoint: &mut Endpoint, (from, token): (u32, u64), share: Share) {
         let mut request = Reply::about(from, wire::SHARE, token).with(&share.encode());
         request.head.flags = share.flags();
         self.reply(endpoint, request);
-        shared_claims(&share, registration, table)
     }
 
     /// Takes a slot back whose receive is over.

@@ -89,13 +89,18 @@ impl Core {
             self.begin_work(handle, Work::Copying);
             let mut buffer = buffer.split_at(wanted).0;
             let by_sender = copied_by == Copied::BySender;
-            let claims = match copied_by {
-                Copied::ByReceiver | Copied::Never => Claims::alone(near),
-                Copied::ByBoth | Copied::BySender => {
-                    Claims::Slot(self.open_slot(endpoint, (from, peer), &mut buffer, by_sender))
-                }
-            };
+            let by_receiver = matches!(copied_by, Copied::ByReceiver | Copied::Never);
             let (listed, keyed) = (offer.is_listed(), offer.has_regions());
+            // The chunks of a table are claimed in a slot also where the receiver alone copies.
+            let claims = if by_receiver && !listed {
+                Claims::alone(near)
+            } else {
+                let (claims, share) = self.open_slot(endpoint, from, &mut buffer, by_sender);
+                if !by_receiver {
+                    self.request_copies(endpoint, (from, peer), share);
+                }
+                Claims::Slot(claims)
+            };
             let remote = Remote { region: offer.region, offset: 0, bytes: wanted, listed, keyed };
             self.copies.add(handle, copier, remote, Side::Receive { buffer, token: peer }, claims);
             if by_sender {

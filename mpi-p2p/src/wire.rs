@@ -165,7 +165,14 @@ impl Share {
         let (slot, round) = (place as u32, (place >> 32) as u32);
         let (listed, sender_alone) = (flags & LISTED != 0, flags & SENDER_ALONE != 0);
         let known = flags & !(LISTED | SENDER_ALONE) == 0;
-        known.then_some(Share { region: RegionKey::from_words([address, key]), listed, sender_alone, bytes, slot, round })
+        known.then_some(Share {
+            region: RegionKey::from_words([address, key]),
+            listed,
+            sender_alone,
+            bytes,
+            slot,
+            round,
+        })
     }
 }
 

@@ -11,8 +11,9 @@ static COLL_SHAPE: EnumDef = EnumDef { name: "coll_shape", items: &[(0, "auto"),
 static ERROR_COLOR: EnumDef = EnumDef { name: "error_color", items: &[(0, "auto"), (1, "on"), (2, "off")] };
 static ERROR_FORMAT: EnumDef = EnumDef { name: "error_format", items: &[(0, "text"), (1, "json")] };
 static ERROR_VERBOSITY: EnumDef = EnumDef { name: "error_verbosity", items: &[(0, "brief"), (1, "normal"), (2, "full")] };
-static FABRIC_COPY_STORES: EnumDef = EnumDef { name: "fabric_copy_stores", items: &[(0, "auto"), (1, "cached"), (2, "streaming")] };
+static FABRIC_COPY_STORES: EnumDef = EnumDef { name: "fabric_copy_stores", items: &[(0, "auto"), (1, "cached"), (2, "streaming"), (3, "buffer"), (4, "ring")] };
 static NET_FORCE: EnumDef = EnumDef { name: "net_force", items: &[(0, "off"), (1, "hosts"), (2, "all")] };
+static P2P_SINGLE_COPY_BY: EnumDef = EnumDef { name: "p2p_single_copy_by", items: &[(0, "auto"), (1, "receiver"), (2, "sender"), (3, "both")] };
 static PROCESS_STATE: EnumDef = EnumDef { name: "process_state", items: &[(0, "computing"), (1, "sending"), (2, "waiting"), (3, "in a collective"), (4, "in file i/o")] };
 static STATS_AT_END: EnumDef = EnumDef { name: "stats_at_end", items: &[(0, "off"), (1, "summary"), (2, "all")] };
 static STATS_FORMAT: EnumDef = EnumDef { name: "stats_format", items: &[(0, "text"), (1, "json")] };
@@ -55,7 +56,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "fabric_copy_stores",
-                description: "How this process copies data of 2 KiB and more to memory that the receiver reads: cached: by ordinary stores, which are faster when both run on cores that share a cache; streaming: by stores that go past the caches, which are faster otherwise, and through no cells; auto: for each receiver as its distance is measured (fabric_ring_distance), but always by ordinary stores in cells. With cached, receivers count as near where they could copy from shared memory (p2p_copy_shared_from). Takes effect with the next message.",
+                description: "How this process copies data to memory that the receiver reads, and to which: through cells while some are free (more than 32 bytes), the copy buffer (2 KiB and more) or the ring. cached: by ordinary stores, which are faster when both run on cores that share a cache; streaming: without cells, to the copy buffer by stores that go past the caches, which are faster otherwise; buffer: as cached, but without cells; ring: all data in the ring; auto: through cells by ordinary stores, and to the copy buffer for each receiver as its distance is measured (fabric_ring_distance). With cached and buffer, receivers count as near where they could copy from shared memory (p2p_copy_shared_from). fabric_buffered_bytes and fabric_copy_buffer_bytes count the ways. Takes effect with the next message.",
                 unit: "",
                 category: "fabric.queues",
                 value: ValueType::I32,
@@ -275,6 +276,22 @@ pub static CATALOG: Catalog = Catalog {
                 until_init: false,
             },
             initial: Initial::U64(65536),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "p2p_single_copy_by",
+                description: "Which process makes the single copy of a message that this process receives by the kernel's copies from another one of its host: receiver: this one; sender: the other one; both: each copies chunks that the other one has not begun, of 16 KiB at least, until none is left; auto: both from 32 KiB on, and the receiver of shorter ones. The receiver alone copies while its transfer slots are all in use (p2p_transfer_slots_free), and from itself. A sender that cannot copy (fabric_single_copy) sends fragments where it was to copy alone. Where memory has gaps that only one process can copy (p2p_copy_runs_from), that one copies. Which messages go in fragments is not changed (p2p_pipelined_limit, fabric_single_copy). Takes effect with the next message.",
+                unit: "",
+                category: "p2p.protocol",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::TunerAll,
+                limits: Limits::Whole(-2147483648, 2147483647),
+                states: Some(&P2P_SINGLE_COPY_BY),
+                until_init: false,
+            },
+            initial: Initial::I32(0),
         },
         CvarRow {
             definition: CvarDef {
@@ -1364,8 +1381,19 @@ pub static CATALOG: Catalog = Catalog {
             states: None,
         },
         PvarRow {
+            name: "fabric_copy_buffer_bytes",
+            description: "Bytes of fabric_buffered_bytes that went through the copy buffer; the others went through cells.",
+            unit: "bytes",
+            category: "fabric.queues",
+            class: PvarClass::Aggregate,
+            value: ValueType::U64,
+            bind: Bind::NoObject,
+            verbosity: Verbosity::TunerDetail,
+            states: None,
+        },
+        PvarRow {
             name: "fabric_streamed_bytes",
-            description: "Bytes of fabric_buffered_bytes that were written by stores that go past the caches (fabric_copy_stores).",
+            description: "Bytes of fabric_copy_buffer_bytes that were written by stores that go past the caches (fabric_copy_stores).",
             unit: "bytes",
             category: "fabric.queues",
             class: PvarClass::Aggregate,

@@ -328,7 +328,10 @@ fn offer_to_idle_receiver(peer: &mut Endpoint, region: RegionKey, bytes: u64, se
         peer.poll(seen).expect("the engine sends sound records");
     }
     let slot = peer.transfer_slot(0, share.slot);
-    assert_eq!((slot.claimed.load(Ordering::Relaxed), slot.done.load(Ordering::Relaxed)), (share.place() & !0xffff_ffff, 0));
+    assert_eq!(
+        (slot.claimed.load(Ordering::Relaxed), slot.done.load(Ordering::Relaxed)),
+        (share.place() & !0xffff_ffff, 0)
+    );
     share
 }
 
