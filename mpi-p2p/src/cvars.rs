@@ -49,8 +49,9 @@ mpi_t::cvars! {
         /// 16 KiB at least, until none is left; auto: both from 32 KiB on, and the receiver of shorter ones. The receiver
         /// alone copies while its transfer slots are all in use (p2p_transfer_slots_free), and from itself. A sender that
         /// cannot copy (fabric_single_copy) sends fragments where it was to copy alone. Where memory has gaps that only
-        /// one process can copy (p2p_copy_runs_from), that one copies. Which messages go in fragments is not changed
-        /// (p2p_pipelined_limit, fabric_single_copy). Takes effect with the next message.
+        /// one process can copy (p2p_copy_runs_from), that one copies; partitions are copied by their sender. Which
+        /// messages go in fragments is not changed (p2p_pipelined_limit, fabric_single_copy). Takes effect with the next
+        /// message.
         pub single_copy_by: i32 = BY_AUTO => {
             name: "p2p_single_copy_by", unit: "", category: "p2p.protocol", scope: Local, states: &COPIERS,
             verbosity: TunerAll },
