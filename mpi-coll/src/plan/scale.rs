@@ -1,10 +1,9 @@
 //! The steps of each algorithm with 4,096 ranks, matched message by message in virtual time, without an engine and without data.
 //!
-//! All ranks make their steps with the code of the algorithms. A message arrives a step after it is sent; a rank waits at a boundary for the
-//! messages that it receives up to there. Each message that is sent is received, with the same length, and none is left.
+//! All ranks make their steps with the code of the algorithms; a rank waits at a boundary for the messages that it receives up to there.
+//! Each message that is sent is received, with the same length, and none is left. Where a message takes one unit of time and nothing else
+//! takes any, the time is the number of steps. Two models with latencies, bandwidths, and cores that ranks share give times in nanoseconds.
 //! Not here: the same rows through the engine, which is slower (`tests/scale`); protocols of long messages, which the steps do not show.
-
-use std::collections::{HashMap, VecDeque};
 
 use super::tests::bounds::{self, AHEAD, Bound};
 use super::*;
@@ -14,33 +13,14 @@ use crate::shape::{Combining, Neighbours, Root, Shape};
 use crate::steps::messages_only::{MessagesOnly, Messaging};
 use crate::steps::{Side, Team};
 
+use virtual_time::{COPY, Lengths, Lists, Model, PEER, RECEIVE, SEND, Spent, WAIT, run};
+
+mod virtual_time;
+
 const ROOT: u32 = 3;
 
 /// Without optimisation 4,096 ranks take minutes: `cargo xtask test unit` runs these tests with it, too.
 const RANKS: u32 = if cfg!(debug_assertions) { 1024 } else { bounds::RANKS };
-
-/// A step in a word: what, the number of its length, and the other rank.
-const SEND: u32 = 0;
-const RECEIVE: u32 = 1 << 30;
-const WAIT: u32 = 2 << 30;
-const PEER: u32 = (1 << 12) - 1;
-const LENGTH: u32 = 16;
-
-/// The lengths of messages, by number.
-#[derive(Default)]
-struct Lengths(Vec<u64>);
-
-impl Lengths {
-    fn number(&mut self, bytes: u64) -> u32 {
-        let known = self.0.iter().position(|length| *length == bytes);
-        let number = known.unwrap_or_else(|| {
-            self.0.push(bytes);
-            self.0.len() - 1
-        });
-        assert!(number < 1 << LENGTH);
-        number as u32
-    }
-}
 
 /// The steps of one rank that concern others.
 struct List<'l> {
@@ -56,7 +36,7 @@ impl List<'_> {
     fn add(&mut self, what: u32, side: Side, peer: u32, bytes: u64) {
         let peer = peer + self.groups[usize::from(side == Side::Peers)];
         assert!(peer <= PEER);
-        self.steps.push(what | self.lengths.number(bytes) << 12 | peer);
+        self.steps.push(what | self.lengths.number(bytes) | peer);
     }
 }
 
@@ -71,108 +51,21 @@ impl Messaging for List<'_> {
         self.add(RECEIVE, side, source, bytes);
     }
 
+    fn work(&mut self, bytes: u64) {
+        self.steps.push(COPY | self.lengths.number(bytes));
+    }
+
     fn boundary(&mut self) {
         self.steps.push(WAIT);
     }
 }
 
-/// Messages on their way. One cell for each pair of ranks: 0, or the step of arrival above the number of the length.
-struct Messages {
-    ranks: usize,
-    cells: Vec<u32>,
-    /// Those behind the one in the cell.
-    more: HashMap<usize, VecDeque<u32>>,
-    count: u64,
-}
-
-impl Messages {
-    fn put(&mut self, (from, to): (u32, u32), message: u32) {
-        let at = to as usize * self.ranks + from as usize;
-        self.count += 1;
-        match self.cells[at] {
-            0 => self.cells[at] = message,
-            _ => self.more.entry(at).or_default().push_back(message),
-        }
-    }
-
-    fn take(&mut self, (from, to): (u32, u32)) -> Option<u32> {
-        let at = to as usize * self.ranks + from as usize;
-        let message = std::mem::take(&mut self.cells[at]);
-        if message == 0 {
-            return None;
-        }
-        self.count -= 1;
-        if !self.more.is_empty()
-            && let Some(next) = self.more.get_mut(&at)
-        {
-            self.cells[at] = next.pop_front().expect("a message");
-            if next.is_empty() {
-                self.more.remove(&at);
-            }
-        }
-        Some(message)
-    }
-}
-
-/// How far a rank is.
-#[derive(Clone, Default)]
-struct Progress {
-    /// The step that it is at, and the first whose message it has not received.
-    at: usize,
-    taken: usize,
-    clock: u32,
-    awaits: Option<u32>,
-}
-
-/// The steps until the last rank is at its end.
-fn latest(lists: &[Vec<u32>]) -> u64 {
-    let ranks = lists.len();
-    let mut messages = Messages { ranks, cells: vec![0; ranks * ranks], more: HashMap::new(), count: 0 };
-    let mut progress = vec![Progress::default(); ranks];
-    let mut ready: VecDeque<u32> = (0..ranks as u32).collect();
-    while let Some(rank) = ready.pop_front() {
-        let (list, mut own) = (&lists[rank as usize], std::mem::take(&mut progress[rank as usize]));
-        'steps: loop {
-            let step = list.get(own.at).copied().unwrap_or(WAIT);
-            let peer = step & PEER;
-            if step < RECEIVE {
-                assert_ne!(peer, rank);
-                messages.put((rank, peer), (own.clock + 2) << LENGTH | step >> 12);
-                if progress[peer as usize].awaits == Some(rank) {
-                    progress[peer as usize].awaits = None;
-                    ready.push_back(peer);
-                }
-            } else if step >= WAIT {
-                for step in &list[own.taken..own.at] {
-                    if *step >= RECEIVE && *step < WAIT {
-                        let source = step & PEER;
-                        let Some(message) = messages.take((source, rank)) else {
-                            own.awaits = Some(source);
-                            break 'steps;
-                        };
-                        assert_eq!(
-                            message & ((1 << LENGTH) - 1),
-                            (step & !RECEIVE) >> 12,
-                            "length of {source} to {rank}"
-                        );
-                        own.clock = own.clock.max((message >> LENGTH) - 1);
-                    }
-                    own.taken += 1;
-                }
-                if own.at == list.len() {
-                    break;
-                }
-            }
-            own.at += 1;
-        }
-        progress[rank as usize] = own;
-    }
-    for (rank, own) in progress.iter().enumerate() {
-        assert_eq!((own.awaits, own.taken), (None, lists[rank].len()), "rank {rank} waits");
-    }
-    assert_eq!(messages.count, 0, "messages that nobody receives");
-    progress.iter().map(|own| u64::from(own.clock)).max().expect("ranks")
-}
+/// Times in nanoseconds: each rank has a core and a link of its own.
+const A_RANK_ON_EACH_HOST: Model =
+    Model { ranks_per_host: 1, cores: 1, latencies: [1500; 2], message: 100, copied: 10, carried: 12 };
+/// 64 ranks on each host share 16 cores and a link.
+const SHARED_HOSTS: Model =
+    Model { ranks_per_host: 64, cores: 16, latencies: [300, 1500], message: 100, copied: 10, carried: 12 };
 
 /// The send and receive buffers of a rank among `size`; `to`, `from`: numbers of blocks.
 fn layouts(which: CollOp, block: u64, (to, from): (u32, u32), faces: bool, at_root: bool) -> [Layout; 2] {
@@ -198,8 +91,8 @@ fn layouts(which: CollOp, block: u64, (to, from): (u32, u32), faces: bool, at_ro
     }
 }
 
-/// The steps, and the most messages and bytes of a rank, of a call of `ranks` processes, which are two groups if `inter`.
-fn cost(ranks: u32, inter: bool, bound: &Bound, settings: &CollSettings) -> (u64, u64, u64) {
+/// The steps of all ranks in a call of `ranks` processes, which are two groups if `inter`, and the most messages and bytes of one.
+fn steps(ranks: u32, inter: bool, bound: &Bound, settings: &CollSettings) -> (Lists, (u64, u64)) {
     let (which, block) = (bound.op, bound.block as u64);
     let size = if inter { ranks / 2 } else { ranks };
     let scattered = matches!(which, CollOp::ReduceScatter | CollOp::ReduceScatterBlock);
@@ -251,20 +144,44 @@ fn cost(ranks: u32, inter: bool, bound: &Bound, settings: &CollSettings) -> (u64
         most = (most.0.max(list.messages), most.1.max(list.bytes));
         list.steps
     });
-    let lists: Vec<_> = lists.collect();
-    (latest(&lists), most.0, most.1)
+    let lists = lists.collect();
+    (Lists { lengths, lists }, most)
 }
 
-/// Fails if a call does not cost what its row says.
+/// Fails if a call does not cost what its row says, or its time is not that of its steps and of what its ranks, cores and links do.
 fn check(ranks: u32, inter: bool, rows: &[Bound], choose: fn(&CollSettings)) {
     let settings = CollSettings::new();
     settings.shape.set(TREE);
     settings.ring_from.set(1 << 30);
     choose(settings);
+    let mut last: Option<(Lists, u64)> = None;
     for row in rows {
-        let cost = cost(ranks, inter, row, settings);
-        assert_eq!(cost, (row.steps, row.messages, row.bytes), "{row:?} of {ranks} ranks");
+        let (lists, most) = steps(ranks, inter, row, settings);
+        // Operations that differ only in how blocks are described have the same steps.
+        let (lists, steps) = last.take_if(|(last, _)| *last == lists).unwrap_or_else(|| {
+            let steps = run(&Model::STEPS, &lists).end;
+            check_time(&SHARED_HOSTS, &lists, steps, row);
+            // Where all ranks send to all others this takes long, and the same with fewer ranks has been checked.
+            if lists.lists.iter().map(Vec::len).sum::<usize>() < 1 << 22 {
+                check_time(&A_RANK_ON_EACH_HOST, &lists, steps, row);
+            }
+            (lists, steps)
+        });
+        assert_eq!((steps, most.0, most.1), (row.steps, row.messages, row.bytes), "{row:?} of {ranks} ranks");
+        last = Some((lists, steps));
     }
+}
+
+/// No call is faster than its steps one after the other, the work of a rank, that of a host's cores, and what the host's link carries;
+/// nor slower than all of these one after the other.
+fn check_time(model: &Model, lists: &Lists, steps: u64, row: &Bound) {
+    let Spent { end, rank, cores, link } = run(model, lists);
+    let step = |latency: u64| steps * (latency + 2 * model.message);
+    let [within, between] = model.latencies;
+    let (shortest, cores) = (step(within.min(between)), cores.div_ceil(u64::from(model.cores)));
+    assert!(end >= shortest.max(rank).max(cores).max(link), "{end} ns is too short: {row:?} {model:?}");
+    let longest = step(within.max(between)) + rank + cores + link;
+    assert!(end <= longest, "{end} ns of at most {longest}: {row:?} {model:?}");
 }
 
 fn around_a_ring(settings: &CollSettings) {

@@ -8,6 +8,8 @@ use super::*;
 pub(crate) trait Messaging {
     fn send(&mut self, side: Side, dest: u32, bytes: u64);
     fn receive(&mut self, side: Side, source: u32, bytes: u64);
+    /// So many bytes are copied or combined.
+    fn work(&mut self, _: u64) {}
     /// Everything that was received up to here is waited for.
     fn boundary(&mut self);
 }
@@ -28,11 +30,13 @@ impl<M: Messaging> Steps for MessagesOnly<M> {
 
     fn copy(&mut self, from: Span, into: Span) -> Result<()> {
         assert_eq!(from.bytes, into.bytes);
+        self.0.work(from.bytes);
         Ok(())
     }
 
     fn combine(&mut self, from: Span, into: Span) -> Result<()> {
         assert_eq!(from.bytes, into.bytes);
+        self.0.work(from.bytes);
         Ok(())
     }
 
