@@ -188,7 +188,7 @@ fn over_hosts(
     let (hidden, rule) = (OsString::from("..."), "it has to be 32 hexadecimal digits");
     let secret = value.to_str().and_then(secret_of);
     let secret = secret.ok_or(WireupError::Invalid { name: NET_SECRET, value: hidden, rule })?;
-    Ok(Some(OverHosts { here, secret }))
+    Ok(Some(OverHosts { here, secret, refusal: None }))
 }
 
 /// The name of the parent's port, by our launcher.

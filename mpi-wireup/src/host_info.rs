@@ -5,6 +5,8 @@
 //! Invariant: a value that was parsed could have been written by some process; its numbers are in range.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
 
 use mpi_fabric::host;
 
@@ -119,6 +121,17 @@ impl JobAddress {
     }
 }
 
+/// A text that is equal for processes of one user, in one user namespace, with one label of the security module: those the kernel
+/// most probably grants access to each other's memory.
+pub fn access_class() -> String {
+    let user = fs::metadata("/proc/self").map_or(0, |facts| facts.uid());
+    let namespace = fs::read_link("/proc/self/ns/user").unwrap_or_default();
+    let label = fs::read_to_string("/proc/self/attr/current").unwrap_or_default();
+    let mut hasher = DefaultHasher::new();
+    (user, namespace, label).hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
 /// Start time of a process; `None` if there is none.
 pub fn started(pid: u32) -> Option<u64> {
     stat(pid)?.nth(19)?.parse().ok()
@@ -230,6 +243,13 @@ mod tests {
     fn processes_have_a_start() {
         assert_eq!(started(std::process::id()), started(std::process::id()));
         assert!(started(std::process::id()).is_some() && started(u32::MAX).is_none());
+    }
+
+    #[test]
+    fn a_class_is_a_short_value() {
+        let class = access_class();
+        assert_eq!(class, access_class());
+        assert!(class.len() == 16 && class.bytes().all(|byte| byte.is_ascii_hexdigit()), "{class}");
     }
 
     proptest! {

@@ -15,6 +15,8 @@ pub struct OverHosts {
     pub here: Arc<[u32]>,
     /// 128 random bits that all processes of the job have, and no other process.
     pub secret: u128,
+    /// A sentence: which rank was refused the memory of another one of its host, and why, if any was.
+    pub refusal: Option<String>,
 }
 
 /// 128 bits of the system's random numbers.

@@ -1,35 +1,45 @@
-//! The rendezvous of the processes of a job that another launcher started: those of a host agree on one job memory.
+//! The rendezvous of the processes of a job that another launcher started: those that can agree on one job memory.
 //!
 //! Each process puts its host info. Rank 0 creates a job memory and puts its address: a descriptor of its own, which
 //! the others open through `/proc`. After a fence rank 0 finds out which processes run on which host. If all are on its
 //! host, the others open the memory. Otherwise rank 0 puts the ranks of each host, and after another fence the first rank of each
-//! other host does there what rank 0 does on its host. A process that fails puts a sentence. After a last fence every process reads
-//! that sentence, if there is one, so that all processes fail or none does.
+//! other host does there what rank 0 does on its host.
+//!
+//! The system may refuse a process the memory of another one: containers of one host can have one process id namespace and
+//! different users. Then rank 0 makes groups of the refused ranks of a host and puts the groups, and the first rank of each
+//! new one does what rank 0 does on its host. That is repeated while processes are refused; in round [`LAST_ROUND`] each of them is alone.
+//!
+//! A process that fails puts a sentence. After the fence at the end of each step every process reads that sentence, if there is
+//! one, so that all processes fail or none does.
 //!
 //! Invariant: no process continues alone; values of other processes are checked before they are used. Processes that share
 //! a memory have opened it, so that equal names of hosts connect nobody.
 //! Not here: the form of the values (`host_info`), the launchers (`pmi`, `pmix`), addresses on the network (`directory`).
 
-use std::fs::{self, File};
-use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+mod groups;
+mod memory;
 
-use mpi_fabric::job::{self, HostRanks};
+use std::os::fd::IntoRawFd;
+
+use mpi_fabric::job::HostRanks;
 use mpi_fabric::layout::MAX_RANKS;
-use mpi_fabric::{Attachment, Job, JobOptions, host, rank_list};
+use mpi_fabric::{Attachment, Job, host};
 
-use crate::host_info::{HostInfo, JobAddress, started};
-use crate::hosts::{OverHosts, random_secret, secret_of};
+use crate::host_info::{HostInfo, access_class};
+use crate::hosts::OverHosts;
 use crate::launcher::{KeyValueExchange, LauncherError};
-use crate::sentence::agree;
+use crate::sentence::{End, Refusals, agree_or_regroup};
+use groups::Groups;
+use memory::Found;
 
 const ADDRESS: &str = "ferrum-job";
-/// The address of a memory that could not be made.
-const NO_MEMORY: &str = "none";
 const FAILURE: &str = "ferrum-failure";
 /// The secret of a job on several hosts and the ranks and name of each, in parts.
 const HOSTS: &str = "ferrum-hosts";
 /// A sentence about the memory of a host other than that of rank 0.
 const HOST_FAILURE: &str = "ferrum-host-failure";
+/// The last round of new groups: more than two are needed only where processes of one user refuse each other.
+const LAST_ROUND: u32 = 3;
 
 /// This process's place in the job, its memory open, and, if the processes do not all share it, those that do. Collective:
 /// all processes of the job call it.
@@ -46,69 +56,138 @@ pub fn share_memory(
     }
     let appnum = link.program()?;
     put(link, &host_key(rank), own.to_value())?;
-    let made = if rank == 0 { Some(make(link, ADDRESS, ring_bytes)) } else { None };
-    put_failure(link, ADDRESS, made.as_ref());
+    let made = if rank == 0 { Some(memory::make(link, ADDRESS, ring_bytes)) } else { None };
     link.fence()?;
-    let ready = match &made {
+    let mut groups = None;
+    let found = match &made {
         // Rank 0 keeps the memory open until all have opened it, also when its check fails.
-        Some(Ok(job)) => survey(link, own, job).and_then(|()| keep(job)).map(Some),
+        Some(Ok(job)) => survey(link, own, job).and_then(|found| {
+            groups = Some(found);
+            memory::keep(job)
+        }),
         Some(Err(trouble)) => Err(trouble.clone()),
         None => match host_of(link, 0) {
-            Ok(first) if first.is_same_as(own) => find(link, 0, ADDRESS).map(Some),
-            Ok(_) => Ok(None),
+            Ok(first) if first.is_same_as(own) => memory::find(link, 0, ADDRESS),
+            Ok(_) => Ok(Found::OnAnotherHost),
             Err(trouble) => Err(trouble),
         },
     };
-    agree(link, FAILURE, ready.as_ref().err())?;
-    let opened = ready?;
-    let place = |(fd, job_id): (OwnedFd, u64)| Attachment { fd: fd.into_raw_fd(), job_id, rank, size, appnum };
-    let Some(text) = get_long(link, HOSTS)? else {
-        // Rank 0 has found that all are on its host.
-        let opened = opened.ok_or_else(|| LauncherError(format!("rank 0 did not see the host of rank {rank}")))?;
-        return Ok((place(opened), None));
-    };
-    let (over, hosts) = own_part(&text, rank, size).ok_or_else(|| {
-        LauncherError(format!("rank 0 put {:?} where the ranks of each host belong", without_secret(&text)))
-    })?;
-    let mut job = None;
-    if over.here[0] == rank && rank != 0 {
-        job = Some(
-            make(link, &address_key(rank), ring_bytes)
-                .and_then(|job| describe(link, own, &over.here, &job).map(|()| job)),
-        );
-        put_failure(link, &address_key(rank), job.as_ref());
-        if let Some(Ok(job)) = &job {
-            job.set_hosts(&hosts);
+    let mut refused = settle(link, FAILURE, &found)?;
+    let found = found?;
+    let tried = if rank == 0 || matches!(found, Found::OnAnotherHost) { None } else { Some(0) };
+    let mut seat = Seat { own, ring_bytes, job: made.and_then(Result::ok), tried, found };
+    let mut part = match get_long(link, HOSTS)? {
+        Some(text) => {
+            let (part, more) = seat.take(link, &text, HOST_FAILURE, false)?;
+            refused = Refusals::both(refused, more);
+            Some(part)
         }
+        None => None,
+    };
+    let mut refusal = None;
+    let mut round = 1;
+    while let Some(refusals) = refused {
+        if round > LAST_ROUND {
+            return Err(LauncherError(format!(
+                "the processes of this job find no groups that share memory: {}",
+                refusals.why
+            )));
+        }
+        let key = format!("ferrum-groups-{round}");
+        if let Some(groups) = &mut groups {
+            groups.split(&refusals.ranks, round == LAST_ROUND);
+            put_long(link, &key, &groups.to_text()?)?;
+        }
+        link.fence()?;
+        let text = get_long(link, &key)?;
+        let text = text.ok_or_else(|| LauncherError("rank 0 has put no ranks that share memory".into()))?;
+        let (new, more) = seat.take(link, &text, &format!("{FAILURE}-{round}"), true)?;
+        (part, refused) = (Some(new), more);
+        refusal = refusal.or(Some(refusals.why));
+        round += 1;
     }
-    link.fence()?;
-    let ready = match (opened, &job) {
-        (Some(opened), _) => Ok(opened),
-        (None, Some(Ok(job))) => keep(job),
-        (None, Some(Err(trouble))) => Err(trouble.clone()),
-        (None, None) => find(link, over.here[0], &address_key(over.here[0])),
+    let Found::Memory(fd, job_id) = seat.found else {
+        // Rank 0 has found that all are on its host.
+        return Err(LauncherError(format!("rank 0 did not see the host of rank {rank}")));
     };
-    agree(link, HOST_FAILURE, ready.as_ref().err())?;
-    Ok((place(ready?), Some(over)))
+    let place = Attachment { fd: fd.into_raw_fd(), job_id, rank, size, appnum };
+    Ok((place, part.map(|(secret, hosts)| OverHosts { here: hosts[0].ranks.as_slice().into(), secret, refusal })))
 }
 
-/// The text about hosts without the secret of the job, which comes before the first semicolon.
-fn without_secret(text: &str) -> &str {
-    text.split_once(';').map_or("", |(_, hosts)| hosts)
+/// A process while it looks for the memory of its group.
+struct Seat<'a> {
+    own: &'a HostInfo,
+    ring_bytes: Option<usize>,
+    /// The memory that it has made. It stays open until all have opened it.
+    job: Option<Job>,
+    /// The rank whose memory it has tried to open last.
+    tried: Option<u32>,
+    found: Found,
 }
 
-/// What the text about hosts has for a rank: its host and the secret; and all hosts, its own first.
-fn own_part(text: &str, rank: u32, size: u32) -> Option<(OverHosts, Vec<HostRanks>)> {
-    let mut fields = text.split(';');
-    let secret = secret_of(fields.next()?)?;
-    let host = |field: &str| {
-        let (ranks, name) = field.split_once(':')?;
-        Some(HostRanks { name: name.to_owned(), ranks: rank_list::of_text(ranks, size)? })
+/// The secret of a job and its groups, that of a process first.
+type Part = (u128, Vec<HostRanks>);
+
+impl Seat<'_> {
+    /// Makes or opens the memory of the group that a text of rank 0 has for this process; also returns the ranks that were refused.
+    /// Collective. `again`: an earlier step has made rank 0 describe its memory already.
+    fn take(
+        &mut self,
+        link: &mut dyn KeyValueExchange,
+        text: &str,
+        failure: &str,
+        again: bool,
+    ) -> Result<(Part, Option<Refusals>), LauncherError> {
+        let rank = link.rank();
+        let (secret, hosts) = groups::own_part(text, rank, link.size())?;
+        let first = hosts[0].ranks[0];
+        let leads = first == rank && (rank != 0 || again);
+        let led = if leads { self.lead(link, &hosts) } else { Ok(()) };
+        link.fence()?;
+        let has_memory = first == rank || matches!(self.found, Found::Memory(..));
+        let refused = match led {
+            Err(trouble) => settle(link, failure, &Err(trouble))?,
+            // The rank that has refused this process is the first one of its group until the next text.
+            Ok(()) if has_memory || self.tried == Some(first) => settle(link, failure, &Ok(Found::OnAnotherHost))?,
+            Ok(()) => {
+                self.tried = Some(first);
+                let found = memory::find(link, first, &address_key(first));
+                let refused = settle(link, failure, &found)?;
+                self.found = found?;
+                refused
+            }
+        };
+        Ok(((secret, hosts), refused))
+    }
+
+    /// The first rank of a group: makes its memory, if it has none, and describes it.
+    fn lead(&mut self, link: &mut dyn KeyValueExchange, hosts: &[HostRanks]) -> Result<(), LauncherError> {
+        let key = address_key(link.rank());
+        let job = match &mut self.job {
+            Some(job) => job,
+            none => none.insert(memory::make(link, &key, self.ring_bytes)?),
+        };
+        self.found = memory::keep(job)?;
+        let infos = hosts[0].ranks.iter().map(|rank| host_of(link, *rank)).collect::<Result<Vec<_>, _>>()?;
+        describe_by(self.own, &infos, job);
+        job.set_hosts(hosts);
+        Ok(())
+    }
+}
+
+/// Waits until all processes have come to the end of a step; the ranks that were refused in it, if any were.
+fn settle(
+    link: &mut dyn KeyValueExchange,
+    key: &str,
+    found: &Result<Found, LauncherError>,
+) -> Result<Option<Refusals>, LauncherError> {
+    let class = if matches!(found, Ok(Found::Refused(_))) { access_class() } else { String::new() };
+    let end = match found {
+        Ok(Found::Refused(why)) => End::Refused { class: &class, why },
+        Ok(_) => End::Ready,
+        Err(trouble) => End::Failed(trouble),
     };
-    let mut hosts: Vec<HostRanks> = fields.map(host).collect::<Option<_>>()?;
-    let own = hosts.iter().position(|host| host.ranks.contains(&rank))?;
-    hosts[..=own].rotate_right(1);
-    Some((OverHosts { here: hosts[0].ranks.as_slice().into(), secret }, hosts))
+    agree_or_regroup(link, key, end)
 }
 
 fn address_key(first: u32) -> String {
@@ -145,14 +224,6 @@ fn get_long(link: &mut dyn KeyValueExchange, key: &str) -> Result<Option<String>
     }
 }
 
-/// Puts that there is no memory, for processes that would wait for its address.
-fn put_failure(link: &mut dyn KeyValueExchange, key: &str, made: Option<&Result<Job, LauncherError>>) {
-    if matches!(made, Some(Err(_))) {
-        // The sentence about the failure is what counts.
-        let _ = link.put(key, NO_MEMORY);
-    }
-}
-
 fn host_key(rank: u32) -> String {
     format!("ferrum-host-{rank}")
 }
@@ -168,59 +239,21 @@ fn put(link: &mut dyn KeyValueExchange, key: &str, value: String) -> Result<(), 
     link.put(key, &value)
 }
 
-/// The first rank of a host: creates the memory and puts its address.
-fn make(link: &mut dyn KeyValueExchange, key: &str, ring_bytes: Option<usize>) -> Result<Job, LauncherError> {
-    let options = JobOptions { ranks: link.size(), ring_bytes, cores: host::usable_cores() };
-    let job = Job::create(&options).map_err(|error| LauncherError(error.to_string()))?;
-    let fd =
-        job.fd().ok_or_else(|| LauncherError("this system has no memory that processes can share (memfd)".into()))?;
-    let address = JobAddress::own(fd.as_raw_fd(), job.id())
-        .ok_or_else(|| LauncherError("/proc cannot be read here, through which processes find each other".into()))?;
-    put(link, key, address.to_value())?;
-    Ok(job)
-}
-
-fn keep(job: &Job) -> Result<(OwnedFd, u64), LauncherError> {
-    let fd = job.fd().ok_or_else(|| LauncherError("the job memory has no descriptor".into()))?;
-    let fd =
-        fd.try_clone_to_owned().map_err(|error| LauncherError(format!("the job memory cannot be opened: {error}")))?;
-    Ok((fd, job.id()))
-}
-
 /// Rank 0: reads the host info of all ranks. If they run on several hosts, puts the ranks of each.
-fn survey(link: &mut dyn KeyValueExchange, own: &HostInfo, job: &Job) -> Result<(), LauncherError> {
-    // The ranks of each host, the host of rank 0 first.
-    let mut hosts: Vec<(HostInfo, Vec<u32>)> = vec![(own.clone(), vec![0])];
+fn survey(link: &mut dyn KeyValueExchange, own: &HostInfo, job: &Job) -> Result<Groups, LauncherError> {
     let mut infos = vec![own.clone()];
     for rank in 1..link.size() {
-        let info = host_of(link, rank)?;
-        match hosts.iter_mut().find(|(host, _)| host.is_same_as(&info)) {
-            Some((_, ranks)) => ranks.push(rank),
-            None => hosts.push((info.clone(), vec![rank])),
-        }
-        if info.is_same_as(own) {
-            infos.push(info);
-        }
+        infos.push(host_of(link, rank)?);
     }
-    if hosts.len() > 1 {
-        let hosts: Vec<HostRanks> =
-            hosts.into_iter().map(|(info, ranks)| HostRanks { name: info.host, ranks }).collect();
-        let field = |host: &HostRanks| format!("{}:{}", rank_list::to_text(&host.ranks), host.name);
-        let fields: Vec<String> = hosts.iter().map(field).collect();
-        put_long(link, HOSTS, &format!("{:032x};{}", random_secret()?, fields.join(";")))?;
-        job.set_hosts(&hosts);
+    let groups = Groups::by_host(infos);
+    if !groups.is_one() {
+        put_long(link, HOSTS, &groups.to_text()?)?;
+        job.set_hosts(&groups.hosts());
     } else if link.waits_for_values() {
         link.put(&format!("{HOSTS}-0"), "0:")?;
     }
-    describe_by(own, &infos, job);
-    Ok(())
-}
-
-/// The first rank of another host: reads the host info of the ranks there.
-fn describe(link: &mut dyn KeyValueExchange, own: &HostInfo, here: &[u32], job: &Job) -> Result<(), LauncherError> {
-    let infos = here.iter().map(|rank| host_of(link, *rank)).collect::<Result<Vec<_>, _>>()?;
-    describe_by(own, &infos, job);
-    Ok(())
+    describe_by(own, &groups.infos_of_first(), job);
+    Ok(groups)
 }
 
 /// Records the number of cores of the processes of a host, and their common ancestor.
@@ -252,38 +285,6 @@ fn all_cores(hosts: &[HostInfo]) -> u32 {
         next = next.max(last + 1);
     }
     count
-}
-
-/// The other ranks of a host: opens the memory that the first one made.
-fn find(link: &mut dyn KeyValueExchange, first: u32, key: &str) -> Result<(OwnedFd, u64), LauncherError> {
-    let Some(value) = link.get(first, key)?.filter(|value| value != NO_MEMORY) else {
-        return Err(LauncherError(format!("rank {first} could not make the job's memory")));
-    };
-    let address = JobAddress::parse(&value).ok_or_else(|| {
-        LauncherError(format!("rank {first} put {value:?} where the address of the job's memory belongs"))
-    })?;
-    Ok((open(&address, first, link.rank())?, address.job_id))
-}
-
-fn open(address: &JobAddress, first: u32, rank: u32) -> Result<OwnedFd, LauncherError> {
-    let JobAddress { pid, fd, .. } = address;
-    if started(*pid) != Some(address.started) {
-        return Err(LauncherError(format!(
-            "rank {first} (process {pid}) is not there any more, or rank {rank} cannot see it"
-        )));
-    }
-    let path = format!("/proc/{pid}/fd/{fd}");
-    let refused = |error| {
-        LauncherError(format!(
-            "rank {rank} cannot open the job's memory in rank {first} ({path}: {error}); the processes of a job have to run as \
-             one user and to see each other"
-        ))
-    };
-    let link = fs::read_link(&path).map_err(refused)?;
-    if !link.to_string_lossy().starts_with(job::LINK) {
-        return Err(LauncherError(format!("{path} should be the job's memory, but is {link:?}")));
-    }
-    File::options().read(true).write(true).open(&path).map(OwnedFd::from).map_err(refused)
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ struct Table {
     operations: Mutex<HashMap<u32, (usize, usize)>>,
     /// Values are found only under the process that put them, and a missing one is waited for, as by PMIx.
     waits: bool,
+    /// Which ranks are refused the memory of which: the one that opens and the one that has made it.
+    refuses: fn(u32, u32) -> bool,
 }
 
 impl Table {
@@ -25,7 +27,13 @@ impl Table {
             barrier: Barrier::new(size as usize),
             operations: Mutex::default(),
             waits,
+            refuses: |_, _| false,
         })
+    }
+
+    fn refusing(size: u32, waits: bool, refuses: fn(u32, u32) -> bool) -> Arc<Table> {
+        let table = Arc::into_inner(Table::new(size, waits)).unwrap();
+        Arc::new(Table { refuses, ..table })
     }
 }
 
@@ -73,16 +81,17 @@ impl KeyValueExchange for Place {
     }
     fn get(&mut self, from: u32, key: &str) -> Result<Option<String>, LauncherError> {
         let values = self.table.values.lock().unwrap();
-        match self.table.waits {
-            true => {
-                Ok(Some(values.get(&format!("{from}/{key}")).expect("nobody waits for what was never put").clone()))
-            }
+        let value = match self.table.waits {
+            true => Some(values.get(&format!("{from}/{key}")).expect("nobody waits for what was never put").clone()),
             false => {
                 let value = values.get(key).cloned();
                 self.table.count(self.rank, value.as_deref());
-                Ok(value)
+                value
             }
-        }
+        };
+        // A process that cannot be seen: to all appearance another one has its id.
+        let hidden = key.starts_with(ADDRESS) && (self.table.refuses)(self.rank, from);
+        Ok(value.map(|value| if hidden && value != "none" { changed_field(&value, 2, "1") } else { value }))
     }
     fn fence(&mut self) -> Result<(), LauncherError> {
         self.table.barrier.wait();
@@ -207,6 +216,105 @@ fn the_operations_of_a_rank_do_not_grow_with_the_ranks_of_a_host_except_those_of
     assert!(many.1 - few.1 <= 496 / 8 + 3, "the first of another host: one more for each rank there {few:?} {many:?}");
 }
 
+/// The ranks with which each rank shares memory, and what those of a job have in common: the secret, and a memory for each group.
+fn groups_of(table: &Arc<Table>, size: u32, host_of: fn(u32) -> HostInfo, changed: Change) -> Vec<Vec<u32>> {
+    let outcomes = all_with(table, size, host_of, changed);
+    for outcome in &outcomes {
+        let (_, over) = outcome.as_ref().unwrap();
+        let why = over.as_ref().unwrap().refusal.as_ref().expect("all have the reason");
+        assert!(why.contains("does not see rank"), "{why}");
+    }
+    let hosts = outcomes[size as usize - 1].as_ref().unwrap().0.hosts().unwrap();
+    let found = memories(outcomes);
+    for (memory, here, secret) in &found {
+        assert!(here.iter().all(|rank| found[*rank as usize] == (*memory, here.clone(), *secret)), "{found:?}");
+        assert_eq!(*secret, found[0].2);
+        assert_eq!(found.iter().filter(|(other, ..)| other == memory).count(), here.len());
+        assert!(hosts.iter().any(|host| host.ranks == *here), "the memory has the groups of the end: {hosts:?}");
+    }
+    found.into_iter().map(|(_, here, _)| here).collect()
+}
+
+#[test]
+fn ranks_that_are_refused_a_memory_share_one_of_their_own() {
+    for waits in [false, true] {
+        let table = Table::refusing(6, waits, |rank, first| rank >= 3 && first < 3);
+        let found = groups_of(&table, 6, |_| HostInfo::own(), as_is);
+        assert_eq!(found, [[0, 1, 2], [0, 1, 2], [0, 1, 2], [3, 4, 5], [3, 4, 5], [3, 4, 5]], "{waits}");
+    }
+}
+
+#[test]
+fn ranks_of_each_host_are_refused_apart_from_those_of_others() {
+    // Hosts of the ranks 0 to 3 and 4 to 7; odd ranks see no even ones. On a third one all is well.
+    fn host(rank: u32) -> HostInfo {
+        HostInfo { boot: format!("b{}", rank / 4), ..HostInfo::own() }
+    }
+    for waits in [false, true] {
+        let table = Table::refusing(10, waits, |rank, first| rank % 2 != first % 2 && rank < 8);
+        let found = groups_of(&table, 10, host, as_is);
+        let due = [[0, 2], [1, 3], [0, 2], [1, 3], [4, 6], [5, 7], [4, 6], [5, 7], [8, 9], [8, 9]];
+        assert_eq!(found, due, "{waits}");
+        // Only on the second host.
+        let table = Table::refusing(8, waits, |rank, first| rank == 7 && first == 4);
+        assert_eq!(groups_of(&table, 8, host, as_is)[6..], [vec![4, 5, 6], vec![7]], "{waits}");
+    }
+}
+
+#[test]
+fn refused_ranks_of_different_classes_do_not_try_each_other() {
+    let table = Table::refusing(5, false, |rank, first| rank != first && (rank < 3 || first < 3));
+    let classes: Change = |key, value| match key.strip_prefix("ferrum-failure-refused-") {
+        Some(rank) => Some(if rank < "3" { rank.into() } else { value.into() }),
+        None => Some(value.into()),
+    };
+    let found = groups_of(&table, 5, |_| HostInfo::own(), classes);
+    assert_eq!(found, [vec![0], vec![1], vec![2], vec![3, 4], vec![3, 4]]);
+    assert!(!table.values.lock().unwrap().contains_key("ferrum-groups-2-0"), "one round is enough");
+}
+
+#[test]
+fn ranks_that_all_refuse_each_other_are_alone_after_a_fixed_number_of_rounds() {
+    for waits in [false, true] {
+        let counted = |size| {
+            let table = Table::refusing(size, waits, |rank, first| rank != first);
+            let found = groups_of(&table, size, |_| HostInfo::own(), as_is);
+            assert!((0..size).all(|rank| found[rank as usize] == [rank]));
+            let operations = table.operations.lock().unwrap();
+            operations[&(size - 1)].0
+        };
+        let (few, many) = (counted(8), counted(64));
+        assert!(waits || few == many, "a rank of many has the same number of requests: {few} {many}");
+    }
+}
+
+#[test]
+fn a_failure_beside_a_refusal_is_that_of_all() {
+    let changes: [(Change, &str); 3] = [
+        (|key, value| Some(if key == "ferrum-job-2" { "none".into() } else { value.into() }), "rank 2 could not make"),
+        (
+            |key, value| Some(if key == "ferrum-groups-1-0" { value.replace("2-3", "2,9") } else { value.into() }),
+            "where the ranks",
+        ),
+        (|key, value| (key != "ferrum-groups-1-0").then(|| value.into()), "rank 0 has put no ranks"),
+    ];
+    for (change, text) in changes {
+        let table = Table::refusing(4, false, |rank, first| rank >= 2 && first < 2);
+        assert_all_fail(&all_with(&table, 4, |_| HostInfo::own(), change), &[text]);
+    }
+}
+
+#[test]
+fn a_job_without_refusals_puts_nothing_about_them() {
+    let table = Table::new(4, false);
+    assert!(all_with(&table, 4, |_| HostInfo::own(), as_is).iter().all(Result::is_ok));
+    let mut keys: Vec<String> = table.values.lock().unwrap().keys().cloned().collect();
+    keys.sort();
+    assert_eq!(keys, ["ferrum-host-0", "ferrum-host-1", "ferrum-host-2", "ferrum-host-3", ADDRESS]);
+    // Its host info, that of rank 0, the address, no sentence, nobody refused, no other hosts.
+    assert_eq!(table.operations.lock().unwrap()[&3].0, 6);
+}
+
 #[test]
 fn containers_are_hosts() {
     let host = |rank| HostInfo { namespace: format!("pid:_{rank}_"), ..HostInfo::own() };
@@ -247,15 +355,11 @@ fn values_about_hosts_are_checked() {
 
 #[test]
 fn values_of_other_processes_are_checked() {
-    let changes: [(Change, &str); 7] = [
+    let changes: [(Change, &str); 6] = [
         (|key, value| (key != ADDRESS).then(|| value.into()), "rank 0 could not make"),
         (|key, value| Some(if key == ADDRESS { "nonsense".into() } else { value.into() }), "\"nonsense\""),
         (|key, value| (key != "ferrum-host-1").then(|| value.into()), "rank 1 put nothing"),
         (|key, value| Some(if key == "ferrum-host-0" { "f9;x".into() } else { value.into() }), "rank 0 put \"f9;x\""),
-        (
-            |key, value| Some(if key == ADDRESS { changed_field(value, 2, "1") } else { value.into() }),
-            "is not there any more",
-        ),
         (
             |key, value| Some(if key == ADDRESS { changed_field(value, 3, "99999") } else { value.into() }),
             "No such file",
