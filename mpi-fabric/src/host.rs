@@ -70,14 +70,17 @@ pub fn is_far(address: &IpAddr) -> bool {
     !(address.is_loopback() || address.is_unspecified() || of_link)
 }
 
-/// A number that processes have in common if they see each other's process ids, and so may share memory: of this run of the kernel,
-/// and of the space of process ids. Never 0.
+/// A number that processes have in common if they see each other's process ids and have access to each other, and so may share
+/// memory: of this run of the kernel, the namespaces of process ids and users, and the user. Never 0.
 pub fn key() -> u64 {
     let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let namespace = |kind| fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default().into_os_string();
+    // SAFETY: no memory is passed.
+    let user = unsafe { libc::geteuid() }.to_le_bytes();
+    let parts = [&boot, namespace("pid").as_encoded_bytes(), namespace("user").as_encoded_bytes(), &user].concat();
     // FNV-1a of 64 bits: all builds of the library need the same function.
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    boot.iter().chain(space.as_os_str().as_encoded_bytes()).fold(0xcbf2_9ce4_8422_2325, step).max(1)
+    parts.iter().fold(0xcbf2_9ce4_8422_2325, step).max(1)
 }
 
 /// Random words of the kernel, for secrets.

@@ -56,7 +56,8 @@ pub(super) fn attach(
     let job = (joined.over.is_none() && joined.manager.is_none()).then_some(place.job_id);
     let meters = meters.clone();
     let opened = Network::open(settings, &Options { rank: place.rank, size: place.size, secret, job, meters });
-    let own = opened.as_ref().map(Network::address).map_err(|error| error.to_string());
+    let refusal = joined.over.as_ref().and_then(|over| over.refusal.as_deref());
+    let own = opened.as_ref().map(Network::address).map_err(|error| with_refusal(error.to_string(), refusal));
     directory.meet(own.as_deref().map_err(String::as_str)).map_err(other)?;
     let network = opened?;
     let directory = Arc::new(directory);
@@ -69,7 +70,10 @@ pub(super) fn attach(
         )
     });
     let reports = settings.report.get() && here.first() == Some(&place.rank);
-    let report = reports.then(|| format!("rank {} on {}: {}", place.rank, host::name(), network.description()));
+    let report = reports.then(|| {
+        let first = format!("rank {} on {}: {}", place.rank, host::name(), network.description());
+        with_refusal(first, refusal)
+    });
     let over = OverNetwork { directory: Some(directory), warning, report };
     Ok((Endpoint::attach_over(Box::new(network), place, here, fabric)?, over))
 }
@@ -85,6 +89,14 @@ pub(super) fn source(rank: u32, size: u32, settings: &'static NetSettings, meter
         Ok(Box::new(network) as Box<dyn Transport>)
     };
     (Box::new(open), settings.force.get() != net_force::OFF)
+}
+
+/// A sentence, with the reason why processes of one host use the network, if there is one.
+fn with_refusal(sentence: String, refusal: Option<&str>) -> String {
+    match refusal {
+        Some(why) => format!("{sentence}; processes of one host need the network because {why}"),
+        None => sentence,
+    }
 }
 
 fn other(error: impl ToString) -> Error {

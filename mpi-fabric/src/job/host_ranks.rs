@@ -19,8 +19,8 @@ pub struct HostRanks {
 }
 
 impl Job {
-    /// Records the hosts of a job on several hosts, of which the first is this one; for the maker of the memory, once. Hosts that
-    /// the memory has no room for are left out; of a job on one host nothing is recorded.
+    /// Records the hosts of a job on several hosts, of which the first is this one; for the maker of the memory, before others read
+    /// them. A later call replaces them. Hosts that the memory has no room for are left out; of a job on one host nothing is recorded.
     pub fn set_hosts(&self, hosts: &[HostRanks]) {
         if hosts.len() < 2 {
             return;

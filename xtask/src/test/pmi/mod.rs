@@ -3,6 +3,7 @@
 //!
 //! Not here: the protocols themselves and their unit tests (`mpi-launch`).
 
+mod containers;
 mod silent;
 mod slurm;
 
@@ -72,7 +73,8 @@ impl Expect {
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
     let ferrum = Library::ferrum(dist);
-    let ours = Programs::build(&ferrum, &["job", "tool_only", "session_only", "spawn"])?;
+    let ours = Programs::build(&ferrum, &["job", "tool_only", "session_only", "spawn", "containers"])?;
+    containers::under_ours(&ferrum, &ours, report)?;
     silent::check(dist, &ours, report)?;
     let shared = shared_memory();
     match Library::mpich() {
@@ -131,7 +133,8 @@ fn under_hydra(mpich: &Library, ours: &Programs, report: &mut Report) -> Result<
     run(report, "hydra: two programs", &mut several, |outcome| {
         outcome.success()
             && ["size 2", "rank 0 program 0", "rank 1 program 1"].iter().all(|text| outcome.stdout.contains(text))
-    })
+    })?;
+    containers::under_hydra(mpich, ours, report)
 }
 
 fn under_ours(ferrum: &Library, theirs: &Programs, report: &mut Report) -> Result<()> {
