@@ -1,6 +1,7 @@
-/* Ranks some of which run in containers of the same host. Each argument of the program is the list of ranks that share memory, such
- * as 0,1: MPI_Comm_split_type has to give these groups. Then messages of all lengths between all pairs, also after a pause in which the
- * receiver waits, a barrier, a reduction, and a window. With the argument "memory" each group has a window of shared memory too. */
+/* Ranks some of which run in containers of the same host. Each argument of the program is the list of ranks that
+ * share memory, such as 0,1: MPI_Comm_split_type has to give these groups. Then messages of all lengths between all
+ * pairs, also after a pause in which the receiver waits, a barrier, a reduction, and a window. With the argument
+ * "memory" each group has a window of shared memory too. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
