@@ -64,6 +64,11 @@ impl HostInfo {
         self.boot == other.boot && self.namespace == other.namespace
     }
 
+    /// Whether two processes run on one machine and cannot see each other.
+    pub fn is_apart_from(&self, other: &HostInfo) -> bool {
+        self.boot == other.boot && self.namespace != other.namespace
+    }
+
     /// As a value.
     pub fn to_value(&self) -> String {
         let range = |(first, last): &(u32, u32)| format!("{first}-{last}");

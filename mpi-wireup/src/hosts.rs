@@ -15,7 +15,7 @@ pub struct OverHosts {
     pub here: Arc<[u32]>,
     /// 128 random bits that all processes of the job have, and no other process.
     pub secret: u128,
-    /// A sentence: which rank was refused the memory of another one of its host, and why, if any was.
+    /// A sentence, if ranks of one host do not all share memory: which one was refused that of another one, and why.
     pub refusal: Option<String>,
 }
 

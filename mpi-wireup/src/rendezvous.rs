@@ -58,17 +58,21 @@ pub fn share_memory(
     put(link, &host_key(rank), own.to_value())?;
     let made = if rank == 0 { Some(memory::make(link, ADDRESS, ring_bytes)) } else { None };
     link.fence()?;
-    let mut groups = None;
+    let (mut groups, mut refusal) = (None, None);
     let found = match &made {
         // Rank 0 keeps the memory open until all have opened it, also when its check fails.
         Some(Ok(job)) => survey(link, own, job).and_then(|found| {
+            refusal = found.first_apart().map(no_common_ids);
             groups = Some(found);
             memory::keep(job)
         }),
         Some(Err(trouble)) => Err(trouble.clone()),
         None => match host_of(link, 0) {
             Ok(first) if first.is_same_as(own) => memory::find(link, 0, ADDRESS),
-            Ok(_) => Ok(Found::OnAnotherHost),
+            Ok(first) => {
+                refusal = first.is_apart_from(own).then(|| no_common_ids(rank));
+                Ok(Found::OnAnotherHost)
+            }
             Err(trouble) => Err(trouble),
         },
     };
@@ -84,7 +88,6 @@ pub fn share_memory(
         }
         None => None,
     };
-    let mut refusal = None;
     let mut round = 1;
     while let Some(refusals) = refused {
         if round > LAST_ROUND {
@@ -112,6 +115,11 @@ pub fn share_memory(
     };
     let place = Attachment { fd: fd.into_raw_fd(), job_id, rank, size, appnum };
     Ok((place, part.map(|(secret, hosts)| OverHosts { here: hosts[0].ranks.as_slice().into(), secret, refusal })))
+}
+
+/// Why a rank of the machine of rank 0 is in another group, where the memory was not tried.
+fn no_common_ids(rank: u32) -> String {
+    format!("rank {rank} has another process id namespace than rank 0")
 }
 
 /// A process while it looks for the memory of its group.

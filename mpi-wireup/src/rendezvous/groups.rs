@@ -33,6 +33,11 @@ impl Groups {
         self.groups.len() == 1
     }
 
+    /// A rank that runs on the machine of rank 0, but not in its group, if there is one.
+    pub(super) fn first_apart(&self) -> Option<u32> {
+        (0..).zip(&self.infos).find(|(_, info)| info.is_apart_from(&self.infos[0])).map(|(rank, _)| rank)
+    }
+
     /// What the ranks of the group of rank 0 have put about their host.
     pub(super) fn infos_of_first(&self) -> Vec<HostInfo> {
         self.groups[0].iter().map(|rank| self.infos[*rank as usize].clone()).collect()

@@ -318,7 +318,12 @@ fn a_job_without_refusals_puts_nothing_about_them() {
 #[test]
 fn containers_are_hosts() {
     let host = |rank| HostInfo { namespace: format!("pid:_{rank}_"), ..HostInfo::own() };
-    let found = memories(all(3, host, as_is));
+    let outcomes = all(3, host, as_is);
+    for (outcome, apart) in outcomes.iter().zip([1, 1, 2]) {
+        let refusal = outcome.as_ref().unwrap().1.as_ref().unwrap().refusal.as_ref().unwrap();
+        assert_eq!(*refusal, format!("rank {apart} has another process id namespace than rank 0"));
+    }
+    let found = memories(outcomes);
     assert!((0..3).all(|rank| found[rank as usize].1 == [rank]));
 }
 
