@@ -89,6 +89,28 @@ pub(super) fn under_ours(ferrum: &Library, ours: &Programs, report: &mut Report)
         }
         run(report, &name, job(ferrum, BY_RANK, container, &program).arg("0,1,2,3"), works)?;
     }
+    connected(ferrum, ours, report)
+}
+
+/// Two jobs of which one runs in a user namespace of its own.
+fn connected(ferrum: &Library, ours: &Programs, report: &mut Report) -> Result<()> {
+    const LINE: &str = "$S -n 1 $P accept $F & s=$!; $C $S -n 1 $P connect $F; c=$?; wait $s && exit $c";
+    let (name, program) = ("mpiexec: jobs of two user namespaces connect", ours.get("connect"));
+    if !network::has_libfabric() || !starts(ALONE, &program.to_string_lossy()) {
+        report.skip(name, "this user may make no user namespace, or libfabric.so.1 is not found (Debian: libfabric1)");
+        return Ok(());
+    }
+    let file = ours.folder.join("port");
+    // It is there if an earlier run was interrupted.
+    let _ = fs::remove_file(&file);
+    let mut both = Command::new("sh");
+    both.args(["-c", LINE]).env("S", ferrum.launcher()).env("P", program).env("F", &file).env("C", ALONE);
+    run(report, name, &mut both, |outcome| {
+        outcome.success()
+            && ["accepted, 0 wrong", "connected, 0 wrong"].iter().all(|text| outcome.stdout.contains(text))
+    })?;
+    // Not there if the test was not selected.
+    let _ = fs::remove_file(&file);
     Ok(())
 }
 
