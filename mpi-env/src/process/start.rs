@@ -9,7 +9,7 @@ use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_OTHER};
 use mpi_errors::{Error, ErrorCodes};
 use mpi_fabric::{Endpoint, FabricSettings, Job};
 use mpi_net::{Meters, NetSettings};
-use mpi_wireup::{Joined, Spawner};
+use mpi_wireup::{Joined, Manager, Spawner};
 
 use crate::process::initial_errhandler::{bad_initial_errhandler, initial_errhandler};
 use crate::process::network::{self, OverNetwork};
@@ -22,11 +22,14 @@ pub struct StartFailure {
     pub(crate) text: String,
     /// The job and the rank in it, if the process had joined a job before the failure.
     pub(crate) job: Option<(Arc<Job>, u32)>,
+    /// The connection to a foreign launcher, which stays open until this process ends: some launchers end all processes when it is
+    /// closed, before the failure is reported.
+    _manager: Option<Arc<Manager>>,
 }
 
 impl From<Error> for StartFailure {
     fn from(error: Error) -> StartFailure {
-        StartFailure { class: error.class(), text: error.to_string(), job: None }
+        StartFailure { class: error.class(), text: error.to_string(), job: None, _manager: None }
     }
 }
 
@@ -42,10 +45,11 @@ impl StartFailure {
 
 /// The failure of a process that has joined a job and cannot be connected: its report ends the job, if the memory can be used.
 fn in_job_of(joined: &Joined, settings: &'static FabricSettings, error: Error) -> StartFailure {
-    match Endpoint::attach(&joined.attachment, settings) {
+    let failure = match Endpoint::attach(&joined.attachment, settings) {
         Ok(endpoint) => StartFailure::in_job(error, endpoint.job().clone(), endpoint.rank()),
         Err(_) => error.into(),
-    }
+    };
+    StartFailure { _manager: joined.manager.clone(), ..failure }
 }
 
 /// Creates the record of a process from its environment: in the launcher's job if a launcher started the process, else
