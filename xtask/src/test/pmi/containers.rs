@@ -15,9 +15,11 @@ use crate::process::{self, Outcome};
 use crate::test::{Report, network};
 
 /// Starts the program, and ranks 2 and 3 of 4 by the command in `CONTAINER`.
-const BY_RANK: &str = "case ${FERRUM_RANK:-$PMI_RANK} in [23]) exec $CONTAINER \"$@\";; esac; exec \"$@\"";
+const BY_RANK: &str =
+    "case ${FERRUM_RANK:-${PMI_RANK:-$PMIX_RANK}} in [23]) exec $CONTAINER \"$@\";; esac; exec \"$@\"";
 /// The same with ranks 0 and 1.
-const BY_RANK_FIRST: &str = "case ${FERRUM_RANK:-$PMI_RANK} in [01]) exec $CONTAINER \"$@\";; esac; exec \"$@\"";
+const BY_RANK_FIRST: &str =
+    "case ${FERRUM_RANK:-${PMI_RANK:-$PMIX_RANK}} in [01]) exec $CONTAINER \"$@\";; esac; exec \"$@\"";
 const ALONE: &str = "unshare --user --map-root-user";
 const APART: &str = "unshare --user --map-root-user --pid --fork --mount-proc";
 const OTHER_USER: &str = "setpriv --reuid 65534 --regid 65534 --clear-groups";
@@ -112,6 +114,21 @@ fn connected(ferrum: &Library, ours: &Programs, report: &mut Report) -> Result<(
     // Not there if the test was not selected.
     let _ = fs::remove_file(&file);
     Ok(())
+}
+
+/// Under PRRTE.
+pub(super) fn under_prrte(openmpi: &Library, ours: &Programs, report: &mut Report) -> Result<()> {
+    let (name, program) = ("prterun: two ranks with user namespaces of their own", ours.get("containers"));
+    if !network::has_libfabric() || !starts(ALONE, &program.to_string_lossy()) {
+        report.skip(name, "this user may make no user namespace, or libfabric.so.1 is not found (Debian: libfabric1)");
+        return Ok(());
+    }
+    let mut prterun = Command::new(openmpi.launcher().with_file_name("prterun"));
+    prterun.args(["--allow-run-as-root", "--map-by", ":oversubscribe", "-n", "4", "sh", "-c", BY_RANK, "sh"]);
+    // In a user namespace the library cannot read the launcher's mappings, which have the file.
+    let library = openmpi.launcher().with_file_name("../lib/openmpi/libpmix.so.2");
+    prterun.env("CONTAINER", ALONE).env("FERRUM_PMIX_LIBRARY", library);
+    run(report, name, prterun.arg(&program).args(["0,1", "2", "3", "memory"]), works)
 }
 
 /// Under Hydra.

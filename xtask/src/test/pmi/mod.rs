@@ -179,6 +179,7 @@ fn under_prrte(openmpi: &Library, ours: &Programs, report: &mut Report) -> Resul
             && outcome.stdout.contains("size 2 token 2 sum 1")
             && outcome.stderr.contains("rank 0 of 2 has been waiting for 1 seconds")
     })?;
+    containers::under_prrte(openmpi, ours, report)?;
     // The variables are set, but the launcher has ended.
     let mut ended = Command::new(ours.get("job"));
     let library = openmpi.launcher().with_file_name("../lib/openmpi/libpmix.so.2");
