@@ -65,6 +65,11 @@ const MESSAGES: &[(&str, &str, &[&str])] = &[
         &["1 of 2 on h1, 2 there, 1 hosts\n", "code 0\n"],
     ),
     (
+        "messages: Hydra alone, user namespaces on both hosts",
+        "lab run 1 $MPICH/bin/mpiexec.hydra -hosts h1,h2 -n 4 -ppn 2 sh -c \"case \\$PMI_RANK in [13]) exec unshare --user --map-root-user $W/messages;; esac; exec $W/messages\"; echo code $?",
+        &["0 of 4 on h1, 1 there, 4 hosts\n", "3 of 4 on h2, 1 there, 4 hosts\n", "code 0\n"],
+    ),
+    (
         "messages: no libfabric",
         "FERRUM_NET_LIBRARY=/nowhere hydra -n 4 -host h1,h2 $W/messages; echo code $?",
         &["net_library (FERRUM_NET_LIBRARY) is \"/nowhere\"", "code 16\n"],
