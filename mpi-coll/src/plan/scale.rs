@@ -3,7 +3,10 @@
 //! All ranks make their steps with the code of the algorithms; a rank waits at a boundary for the messages that it receives up to there.
 //! Each message that is sent is received, with the same length, and none is left. Where a message takes one unit of time and nothing else
 //! takes any, the time is the number of steps. Two models with latencies, bandwidths, and cores that ranks share give times in nanoseconds.
-//! Not here: the same rows through the engine, which is slower (`tests/scale`); protocols of long messages, which the steps do not show.
+//! Not here: the same rows through the engine, which is slower (`tests/scale`); protocols of long messages, which the steps do not show;
+//! algorithms that share memory, which send no messages.
+
+use mpi_comm::Hosts;
 
 use super::tests::bounds::{self, AHEAD, Bound};
 use super::*;
@@ -13,7 +16,7 @@ use crate::shape::{Combining, Neighbours, Root, Shape};
 use crate::steps::messages_only::{MessagesOnly, Messaging};
 use crate::steps::{Side, Team};
 
-use virtual_time::{COPY, Lengths, Lists, Model, PEER, RECEIVE, SEND, Spent, WAIT, run};
+use virtual_time::{COPY, Lengths, Lists, Model, PEER, RECEIVE, SEND, Times, WAIT, run};
 
 mod virtual_time;
 
@@ -36,7 +39,7 @@ impl List<'_> {
     fn add(&mut self, what: u32, side: Side, peer: u32, bytes: u64) {
         let peer = peer + self.groups[usize::from(side == Side::Peers)];
         assert!(peer <= PEER);
-        self.steps.push(what | self.lengths.number(bytes) | peer);
+        self.steps.push(what | self.lengths.intern(bytes) | peer);
     }
 }
 
@@ -52,7 +55,7 @@ impl Messaging for List<'_> {
     }
 
     fn work(&mut self, bytes: u64) {
-        self.steps.push(COPY | self.lengths.number(bytes));
+        self.steps.push(COPY | self.lengths.intern(bytes));
     }
 
     fn boundary(&mut self) {
@@ -62,10 +65,16 @@ impl Messaging for List<'_> {
 
 /// Times in nanoseconds: each rank has a core and a link of its own.
 const A_RANK_ON_EACH_HOST: Model =
-    Model { ranks_per_host: 1, cores: 1, latencies: [1500; 2], message: 100, copied: 10, carried: 12 };
+    Model { ranks_per_host: 1, cores: 1, latencies: [1500; 2], message_overhead: 100, copy_rate: 10, link_rate: 12 };
 /// 64 ranks on each host share 16 cores and a link.
-const SHARED_HOSTS: Model =
-    Model { ranks_per_host: 64, cores: 16, latencies: [300, 1500], message: 100, copied: 10, carried: 12 };
+const SHARED_HOSTS: Model = Model {
+    ranks_per_host: 64,
+    cores: 16,
+    latencies: [300, 1500],
+    message_overhead: 100,
+    copy_rate: 10,
+    link_rate: 12,
+};
 
 /// The send and receive buffers of a rank among `size`; `to`, `from`: numbers of blocks.
 fn layouts(which: CollOp, block: u64, (to, from): (u32, u32), faces: bool, at_root: bool) -> [Layout; 2] {
@@ -92,7 +101,13 @@ fn layouts(which: CollOp, block: u64, (to, from): (u32, u32), faces: bool, at_ro
 }
 
 /// The steps of all ranks in a call of `ranks` processes, which are two groups if `inter`, and the most messages and bytes of one.
-fn steps(ranks: u32, inter: bool, bound: &Bound, settings: &CollSettings) -> (Lists, (u64, u64)) {
+fn steps(
+    ranks: u32,
+    inter: bool,
+    hosts: Option<&Hosts>,
+    bound: &Bound,
+    settings: &CollSettings,
+) -> (Lists, (u64, u64)) {
     let (which, block) = (bound.op, bound.block as u64);
     let size = if inter { ranks / 2 } else { ranks };
     let scattered = matches!(which, CollOp::ReduceScatter | CollOp::ReduceScatterBlock);
@@ -115,6 +130,7 @@ fn steps(ranks: u32, inter: bool, bound: &Bound, settings: &CollSettings) -> (Li
         let bytes = (send.bytes_if_present(), recv.bytes_if_present());
         let amounts = Amounts::of(which, size, bytes, (what.bytes(), what.bytes()));
         let plan = Plan::new(which, size, false, settings, 0);
+        let plan = if hosts.is_some() { plan.with_hosts(which, settings) } else { plan };
         let shape = Shape {
             which,
             team: Team { rank, size },
@@ -132,7 +148,7 @@ fn steps(ranks: u32, inter: bool, bound: &Bound, settings: &CollSettings) -> (Li
                 true => Neighbours { sources: &sources, destinations: &destinations, in_pairs: false },
                 false => Neighbours::default(),
             },
-            hosts: None,
+            hosts,
         };
         let algorithm = shape.plan.algorithm(which, shape.bytes);
         assert_eq!(bounds::ALGORITHMS[algorithm as usize], bound.algorithm, "{bound:?}");
@@ -150,13 +166,18 @@ fn steps(ranks: u32, inter: bool, bound: &Bound, settings: &CollSettings) -> (Li
 
 /// Fails if a call does not cost what its row says, or its time is not that of its steps and of what its ranks, cores and links do.
 fn check(ranks: u32, inter: bool, rows: &[Bound], choose: fn(&CollSettings)) {
+    check_on(ranks, inter, None, rows, choose);
+}
+
+/// As [`check`], of a communicator with these hosts.
+fn check_on(ranks: u32, inter: bool, hosts: Option<&Hosts>, rows: &[Bound], choose: fn(&CollSettings)) {
     let settings = CollSettings::new();
     settings.shape.set(TREE);
     settings.ring_from.set(1 << 30);
     choose(settings);
     let mut last: Option<(Lists, u64)> = None;
     for row in rows {
-        let (lists, most) = steps(ranks, inter, row, settings);
+        let (lists, most) = steps(ranks, inter, hosts, row, settings);
         // Operations that differ only in how blocks are described have the same steps.
         let (lists, steps) = last.take_if(|(last, _)| *last == lists).unwrap_or_else(|| {
             let steps = run(&Model::STEPS, &lists).end;
@@ -172,15 +193,15 @@ fn check(ranks: u32, inter: bool, rows: &[Bound], choose: fn(&CollSettings)) {
     }
 }
 
-/// No call is faster than its steps one after the other, the work of a rank, that of a host's cores, and what the host's link carries;
-/// nor slower than all of these one after the other.
+/// No call can be faster than its steps one after the other, the work of a rank, that of the cores of a host, or that of its link. None of
+/// the rows is slower than all of these one after the other: that is so of algorithms that keep all hosts busy at the same times.
 fn check_time(model: &Model, lists: &Lists, steps: u64, row: &Bound) {
-    let Spent { end, rank, cores, link } = run(model, lists);
-    let step = |latency: u64| steps * (latency + 2 * model.message);
+    let Times { end, rank_busy, cores_busy, link_busy } = run(model, lists);
+    let step = |latency: u64| steps * (latency + 2 * model.message_overhead);
     let [within, between] = model.latencies;
-    let (shortest, cores) = (step(within.min(between)), cores.div_ceil(u64::from(model.cores)));
-    assert!(end >= shortest.max(rank).max(cores).max(link), "{end} ns is too short: {row:?} {model:?}");
-    let longest = step(within.max(between)) + rank + cores + link;
+    let (shortest, cores_busy) = (step(within.min(between)), cores_busy.div_ceil(u64::from(model.cores)));
+    assert!(end >= shortest.max(rank_busy).max(cores_busy).max(link_busy), "{end} ns is too short: {row:?} {model:?}");
+    let longest = step(within.max(between)) + rank_busy + cores_busy + link_busy;
     assert!(end <= longest, "{end} ns of at most {longest}: {row:?} {model:?}");
 }
 
@@ -212,6 +233,13 @@ fn direct_and_split_algorithms_cost_what_their_rows_say() {
     for ranks in [bounds::RANKS_OF_DIRECT, RANKS] {
         check(ranks, false, &bounds::direct(ranks), |_| {});
     }
+}
+
+#[test]
+fn calls_by_hosts_cost_what_their_rows_say() {
+    let words: Vec<u64> = (0..bounds::RANKS).map(|rank| u64::from(rank / bounds::ON_HOST)).collect();
+    let hosts = Hosts::of(&words).expect("several hosts");
+    check_on(bounds::RANKS, false, Some(&hosts), bounds::HOSTS, |settings| settings.shape.set(AUTO));
 }
 
 #[test]

@@ -9,7 +9,7 @@ pub(crate) trait Messaging {
     fn send(&mut self, side: Side, dest: u32, bytes: u64);
     fn receive(&mut self, side: Side, source: u32, bytes: u64);
     /// So many bytes are copied or combined.
-    fn work(&mut self, _: u64) {}
+    fn work(&mut self, _bytes: u64) {}
     /// Everything that was received up to here is waited for.
     fn boundary(&mut self);
 }

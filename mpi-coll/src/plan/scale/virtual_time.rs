@@ -2,41 +2,46 @@
 //!
 //! Invariant: where ranks share a host, the one with the earliest time runs next, so cores and links are taken in the order of time, and are
 //! never idle while a rank that needs them is ready.
-//! Not here: protocols. Each message leaves at once, whether or not its receiver waits for it.
+//! Not here: protocols. Each message leaves at once, whether or not its receiver waits for it. `mpi_fabric::simulated` has them: it runs the
+//! engine, with a thread for each rank, which takes hours where 4,096 ranks send to all others.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-/// A step in a word: what, the number of its length, and the other rank.
+/// A step is a word: its kind in the highest bits, then the number of its length, then the other rank.
 pub(super) const SEND: u32 = 0;
 pub(super) const RECEIVE: u32 = 1 << 30;
 pub(super) const WAIT: u32 = 2 << 30;
 /// A copy or a combination in memory.
 pub(super) const COPY: u32 = 3 << 30;
 const KIND: u32 = 3 << 30;
-/// Bits of a rank, and of the number of a length.
-pub(super) const RANK: u32 = 12;
-pub(super) const PEER: u32 = (1 << RANK) - 1;
-const LENGTH: u32 = 16;
+/// Bits of a rank.
+const RANK_BITS: u32 = 12;
+/// The highest rank, and the mask of one.
+pub(super) const PEER: u32 = (1 << RANK_BITS) - 1;
+/// Bits of the number of a length.
+const LENGTH_BITS: u32 = 16;
+/// The latest time that a message and an entry of the ready ranks have room for.
+const LATEST: u64 = u64::MAX >> LENGTH_BITS;
 
 /// The lengths of messages and copies, by number.
 #[derive(Default, PartialEq)]
 pub(super) struct Lengths(Vec<u64>);
 
 impl Lengths {
-    /// The bits of a length in a step.
-    pub(super) fn number(&mut self, bytes: u64) -> u32 {
+    /// The bits of a length in a step; a new length gets the next number.
+    pub(super) fn intern(&mut self, bytes: u64) -> u32 {
         let known = self.0.iter().position(|length| *length == bytes);
         let number = known.unwrap_or_else(|| {
             self.0.push(bytes);
             self.0.len() - 1
         });
-        assert!(number < 1 << LENGTH);
-        (number as u32) << RANK
+        assert!(number < 1 << LENGTH_BITS);
+        (number as u32) << RANK_BITS
     }
 
     fn of(&self, step: u32) -> u64 {
-        self.0[((step & !KIND) >> RANK) as usize]
+        self.0[((step & !KIND) >> RANK_BITS) as usize]
     }
 }
 
@@ -55,18 +60,24 @@ pub(super) struct Model {
     pub cores: u32,
     /// From the end of a message's sending to its arrival at a rank of the same host, and at one of another.
     pub latencies: [u64; 2],
-    /// For which each message takes a core of its sender, and one of its receiver.
-    pub message: u64,
-    /// Bytes that a core copies in a unit of time. A message within a host is copied once, by its sender.
-    pub copied: u64,
-    /// Bytes that a host sends in a unit of time, to all others.
-    pub carried: u64,
+    /// Time of a core of the sender, and of one of the receiver, for each message.
+    pub message_overhead: u64,
+    /// Bytes that a core copies or combines in a unit of time. A message within a host is copied once, by its sender.
+    pub copy_rate: u64,
+    /// Bytes that the link of a host sends in a unit of time, to all other hosts together.
+    pub link_rate: u64,
 }
 
 impl Model {
     /// A message takes 1, and nothing else takes time.
-    pub(super) const STEPS: Model =
-        Model { ranks_per_host: 1, cores: 1, latencies: [1; 2], message: 0, copied: u64::MAX, carried: u64::MAX };
+    pub(super) const STEPS: Model = Model {
+        ranks_per_host: 1,
+        cores: 1,
+        latencies: [1; 2],
+        message_overhead: 0,
+        copy_rate: u64::MAX,
+        link_rate: u64::MAX,
+    };
 
     /// Whether ranks can be in each other's way, so that it matters which runs first.
     fn shares_hosts(&self) -> bool {
@@ -74,114 +85,21 @@ impl Model {
     }
 }
 
-/// What a call took, and the longest times of work.
-pub(super) struct Spent {
-    /// When the last rank was at its end.
+/// The time of a call, and the longest times of work.
+pub(super) struct Times {
+    /// When the last rank has ended.
     pub end: u64,
-    /// That a rank worked for, all cores together of a host, and the link of a host.
-    pub rank: u64,
-    pub cores: u64,
-    pub link: u64,
-}
-
-/// Messages on their way. One cell for each pair of ranks: 0, or the time of arrival and 1 above the number of the length.
-struct Messages {
-    ranks: usize,
-    cells: Vec<u64>,
-    /// Those behind the one in the cell.
-    more: HashMap<usize, VecDeque<u64>>,
-    count: u64,
-}
-
-impl Messages {
-    fn put(&mut self, (from, to): (u32, u32), arrival: u64, number: u32) {
-        let (at, message) = (to as usize * self.ranks + from as usize, (arrival + 1) << LENGTH | u64::from(number));
-        self.count += 1;
-        match self.cells[at] {
-            0 => self.cells[at] = message,
-            _ => self.more.entry(at).or_default().push_back(message),
-        }
-    }
-
-    /// The time of arrival of the next message, and the number of its length.
-    fn next(&self, (from, to): (u32, u32)) -> Option<(u64, u32)> {
-        let message = self.cells[to as usize * self.ranks + from as usize];
-        (message != 0).then(|| ((message >> LENGTH) - 1, (message & ((1 << LENGTH) - 1)) as u32))
-    }
-
-    fn remove(&mut self, (from, to): (u32, u32)) {
-        let at = to as usize * self.ranks + from as usize;
-        self.cells[at] = 0;
-        self.count -= 1;
-        if !self.more.is_empty()
-            && let Some(next) = self.more.get_mut(&at)
-        {
-            self.cells[at] = next.pop_front().expect("a message");
-            if next.is_empty() {
-                self.more.remove(&at);
-            }
-        }
-    }
-}
-
-/// How far a rank is.
-#[derive(Clone, Copy, Default)]
-struct Progress {
-    /// The step that it is at, and the first whose message it has not received.
-    at: usize,
-    taken: usize,
-    clock: u64,
-    /// How long it has worked.
-    worked: u64,
-    awaits: Option<u32>,
-}
-
-/// The cores and the link of a host.
-#[derive(Clone)]
-struct Host {
-    /// When each core is free again, the earliest first.
-    cores: BinaryHeap<Reverse<u64>>,
-    link_free_at: u64,
-    worked: u64,
-    carried: u64,
-}
-
-impl Host {
-    /// Lets a core do what a rank is ready for.
-    fn work(&mut self, rank: &mut Progress, time: u64) {
-        if time > 0 {
-            let Reverse(free_at) = self.cores.pop().expect("a core");
-            rank.clock = rank.clock.max(free_at) + time;
-            rank.worked += time;
-            self.cores.push(Reverse(rank.clock));
-            self.worked += time;
-        }
-    }
-
-    /// When the last byte of a message that is handed to the link at a time has left.
-    fn carry(&mut self, ready_at: u64, time: u64) -> u64 {
-        self.carried += time;
-        self.link_free_at = self.link_free_at.max(ready_at) + time;
-        self.link_free_at
-    }
-}
-
-struct Simulation<'l> {
-    model: &'l Model,
-    lengths: &'l Lengths,
-    lists: &'l [Vec<u32>],
-    hosts: Vec<Host>,
-    messages: Messages,
-    progress: Vec<Progress>,
-    /// The ranks that are ready, below the times from which they are.
-    ready: BinaryHeap<Reverse<u64>>,
+    /// Work of a rank, of all cores together of a host, and of the link of a host.
+    pub rank_busy: u64,
+    pub cores_busy: u64,
+    pub link_busy: u64,
 }
 
 /// Runs the steps of all ranks to their ends.
 ///
 /// # Panics
 /// If a rank waits for ever, a message is not received, or is received with another length.
-pub(super) fn run(model: &Model, Lists { lengths, lists }: &Lists) -> Spent {
+pub(super) fn run(model: &Model, Lists { lengths, lists }: &Lists) -> Times {
     let ranks = lists.len();
     let cores = (0..model.cores).map(|_| Reverse(0)).collect();
     let mut simulation = Simulation {
@@ -189,7 +107,7 @@ pub(super) fn run(model: &Model, Lists { lengths, lists }: &Lists) -> Spent {
         lengths,
         lists,
         hosts: vec![
-            Host { cores, link_free_at: 0, worked: 0, carried: 0 };
+            Host { cores, link_free_at: 0, cores_busy: 0, link_busy: 0 };
             ranks.div_ceil(model.ranks_per_host as usize)
         ],
         messages: Messages { ranks, cells: vec![0; ranks * ranks], more: HashMap::new(), count: 0 },
@@ -210,12 +128,107 @@ pub(super) fn run(model: &Model, Lists { lengths, lists }: &Lists) -> Spent {
     assert_eq!(simulation.messages.count, 0, "messages that nobody receives");
     let most = |of: fn(&Host) -> u64| simulation.hosts.iter().map(of).max().expect("hosts");
     let most_of_ranks = |of: fn(&Progress) -> u64| simulation.progress.iter().map(of).max().expect("ranks");
-    Spent {
+    Times {
         end: most_of_ranks(|rank| rank.clock),
-        rank: most_of_ranks(|rank| rank.worked),
-        cores: most(|host| host.worked),
-        link: most(|host| host.carried),
+        rank_busy: most_of_ranks(|rank| rank.busy),
+        cores_busy: most(|host| host.cores_busy),
+        link_busy: most(|host| host.link_busy),
     }
+}
+
+/// Messages on their way. One cell for each pair of ranks: 0, or the time of arrival and 1 above the number of the length.
+struct Messages {
+    ranks: usize,
+    cells: Vec<u64>,
+    /// Those behind the one in the cell.
+    more: HashMap<usize, VecDeque<u64>>,
+    count: u64,
+}
+
+impl Messages {
+    fn put(&mut self, (from, to): (u32, u32), arrival: u64, number: u32) {
+        assert!(arrival < LATEST);
+        let (at, message) =
+            (to as usize * self.ranks + from as usize, (arrival + 1) << LENGTH_BITS | u64::from(number));
+        self.count += 1;
+        match self.cells[at] {
+            0 => self.cells[at] = message,
+            _ => self.more.entry(at).or_default().push_back(message),
+        }
+    }
+
+    /// The time of arrival of the next message, and the number of its length.
+    fn next(&self, (from, to): (u32, u32)) -> Option<(u64, u32)> {
+        let message = self.cells[to as usize * self.ranks + from as usize];
+        (message != 0).then(|| ((message >> LENGTH_BITS) - 1, (message & ((1 << LENGTH_BITS) - 1)) as u32))
+    }
+
+    fn remove(&mut self, (from, to): (u32, u32)) {
+        let at = to as usize * self.ranks + from as usize;
+        self.cells[at] = 0;
+        self.count -= 1;
+        if !self.more.is_empty()
+            && let Some(next) = self.more.get_mut(&at)
+        {
+            self.cells[at] = next.pop_front().expect("a message");
+            if next.is_empty() {
+                self.more.remove(&at);
+            }
+        }
+    }
+}
+
+/// The state of a rank.
+#[derive(Clone, Copy, Default)]
+struct Progress {
+    /// The step that it is at, and the first whose message it has not received.
+    at: usize,
+    taken: usize,
+    clock: u64,
+    /// Time of its work.
+    busy: u64,
+    awaits: Option<u32>,
+}
+
+/// The cores and the link of a host.
+#[derive(Clone)]
+struct Host {
+    /// When each core is free again, the earliest first.
+    cores: BinaryHeap<Reverse<u64>>,
+    link_free_at: u64,
+    cores_busy: u64,
+    link_busy: u64,
+}
+
+impl Host {
+    /// Lets a core do what a rank is ready for.
+    fn work(&mut self, rank: &mut Progress, time: u64) {
+        if time > 0 {
+            let Reverse(free_at) = self.cores.pop().expect("a core");
+            rank.clock = rank.clock.max(free_at) + time;
+            rank.busy += time;
+            self.cores.push(Reverse(rank.clock));
+            self.cores_busy += time;
+        }
+    }
+
+    /// When the last byte of a message that is handed to the link at a time has left.
+    fn carry(&mut self, ready_at: u64, time: u64) -> u64 {
+        self.link_busy += time;
+        self.link_free_at = self.link_free_at.max(ready_at) + time;
+        self.link_free_at
+    }
+}
+
+struct Simulation<'l> {
+    model: &'l Model,
+    lengths: &'l Lengths,
+    lists: &'l [Vec<u32>],
+    hosts: Vec<Host>,
+    messages: Messages,
+    progress: Vec<Progress>,
+    /// When each rank that is ready runs next: the time in the high bits, the rank in the low ones.
+    ready: BinaryHeap<Reverse<u64>>,
 }
 
 /// The rank of an entry of those that are ready.
@@ -230,16 +243,17 @@ impl Simulation<'_> {
         loop {
             if self.model.shares_hosts()
                 && let Some(mut earliest) = self.ready.peek_mut()
-                && earliest.0 >> RANK < own.clock
+                && earliest.0 >> RANK_BITS < own.clock
             {
-                let Reverse(ready) = std::mem::replace(&mut *earliest, Reverse(own.clock << RANK | u64::from(rank)));
+                let Reverse(ready) =
+                    std::mem::replace(&mut *earliest, Reverse(own.clock << RANK_BITS | u64::from(rank)));
                 return Some(rank_of(ready));
             }
             let step = list.get(own.at).copied().unwrap_or(WAIT);
             match step & KIND {
                 SEND => self.send(rank, step, own),
                 COPY => {
-                    let time = self.lengths.of(step) / self.model.copied;
+                    let time = self.lengths.of(step) / self.model.copy_rate;
                     self.host(rank).work(own, time);
                 }
                 WAIT if own.taken < own.at => {
@@ -263,16 +277,16 @@ impl Simulation<'_> {
         let (peer, bytes, model) = (step & PEER, self.lengths.of(step), self.model);
         assert_ne!(peer, rank);
         let here = rank / model.ranks_per_host == peer / model.ranks_per_host;
-        let copied = if here { bytes / model.copied } else { 0 };
-        self.host(rank).work(own, model.message + copied);
-        let left = if here { own.clock } else { self.host(rank).carry(own.clock, bytes / model.carried) };
+        let copying = if here { bytes / model.copy_rate } else { 0 };
+        self.host(rank).work(own, model.message_overhead + copying);
+        let left = if here { own.clock } else { self.host(rank).carry(own.clock, bytes / model.link_rate) };
         let arrival = left + model.latencies[usize::from(!here)];
-        self.messages.put((rank, peer), arrival, (step & !KIND) >> RANK);
+        self.messages.put((rank, peer), arrival, (step & !KIND) >> RANK_BITS);
         let receiver = &mut self.progress[peer as usize];
         if receiver.awaits == Some(rank) {
             receiver.awaits = None;
             receiver.clock = receiver.clock.max(arrival);
-            self.ready.push(Reverse(receiver.clock << RANK | u64::from(peer)));
+            self.ready.push(Reverse(receiver.clock << RANK_BITS | u64::from(peer)));
         }
     }
 
@@ -284,14 +298,14 @@ impl Simulation<'_> {
                 own.awaits = Some(source);
                 return false;
             };
-            assert_eq!(number, (step & !KIND) >> RANK, "length of {source} to {rank}");
+            assert_eq!(number, (step & !KIND) >> RANK_BITS, "length of {source} to {rank}");
             if arrival > own.clock {
                 // Others may need a core before.
                 own.clock = arrival;
                 return true;
             }
             self.messages.remove((source, rank));
-            let time = self.model.message;
+            let time = self.model.message_overhead;
             self.host(rank).work(own, time);
         }
         own.taken += 1;
