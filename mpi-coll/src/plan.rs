@@ -82,6 +82,8 @@ pub(crate) struct Plan {
     allgather_limit: u64,
     ring_from: u32,
     alltoall_limit: u64,
+    /// Fewest processes of an exchange of all with all in log2(n) steps.
+    alltoall_from: u32,
     /// Most bytes of a publication in the communicator's channel; 0: messages.
     longest: u64,
     /// Whether the communicator has several hosts, and the operation may go by them.
@@ -100,6 +102,9 @@ impl Plan {
             CollOp::Allreduce => settings.allreduce_shape.get(),
             CollOp::ReduceScatter | CollOp::ReduceScatterBlock => settings.reduce_scatter_shape.get(),
             CollOp::Allgather => settings.allgather_shape.get(),
+            CollOp::Gather => settings.gather_shape.get(),
+            CollOp::Scatter => settings.scatter_shape.get(),
+            CollOp::Alltoall => settings.alltoall_shape.get(),
             _ => AUTO,
         };
         let shape = if own == AUTO { settings.shape.get() } else { own };
@@ -112,7 +117,8 @@ impl Plan {
         };
         let allgather_limit = if which == CollOp::Allgather { settings.allgather_limit.get() } else { 0 };
         let ring_from = settings.ring_from.get();
-        let alltoall_limit = if which == CollOp::Alltoall { settings.alltoall_limit.get() } else { 0 };
+        let alltoall_limit = if which == CollOp::Alltoall && own != FLAT { settings.alltoall_limit.get() } else { 0 };
+        let alltoall_from = if which == CollOp::Alltoall && own == TREE { 3 } else { ring_from.max(3) };
         // Reproducible sums are computed from messages of their own form.
         let reproduces = matches!(which, CollOp::Reduce | CollOp::Allreduce) && settings.reproducible_sums.get();
         let shares = shape == AUTO && which.can_share() && settings.shared.get() && !reproduces;
@@ -120,7 +126,19 @@ impl Plan {
         let chunk = if crowded { crowded_chunk(which, chunk) } else { chunk_with_cores(which, size, chunk) };
         let longest = if shares { longest.min(chunk) } else { 0 };
         let (hosts, inter) = (false, false);
-        Plan { size, crowded, shape, split_limit, allgather_limit, ring_from, alltoall_limit, longest, hosts, inter }
+        Plan {
+            size,
+            crowded,
+            shape,
+            split_limit,
+            allgather_limit,
+            ring_from,
+            alltoall_limit,
+            alltoall_from,
+            longest,
+            hosts,
+            inter,
+        }
     }
 
     /// Whether the call goes through the communicator's channel.
@@ -268,7 +286,7 @@ impl Plan {
     /// Whether an exchange of all with all of equal blocks of `bytes` moves blocks more than once to need fewer messages.
     #[inline]
     pub fn short_alltoall(&self, bytes: u64) -> bool {
-        self.in_ring() && bytes > 0 && bytes <= self.alltoall_limit
+        self.size >= self.alltoall_from && bytes > 0 && bytes <= self.alltoall_limit
     }
 
     /// Whether an allgather of `bytes` in all moves blocks more than once to need fewer messages.

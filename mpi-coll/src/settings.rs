@@ -9,6 +9,9 @@ use mpi_t::Verbosity::{TunerBasic, UserBasic};
 /// The shape of a collective: the path of its messages.
 pub(crate) static SHAPES: EnumDef =
     EnumDef { name: "coll_shape", items: &[(AUTO, "auto"), (FLAT, "flat"), (TREE, "tree")] };
+/// The shape of a collective whose messages have one path only.
+pub(crate) static ROOTED_SHAPES: EnumDef =
+    EnumDef { name: "coll_rooted_shape", items: &[(AUTO, "auto"), (FLAT, "flat")] };
 pub(crate) const AUTO: i32 = 0;
 pub(crate) const FLAT: i32 = 1;
 pub(crate) const TREE: i32 = 2;
@@ -47,6 +50,22 @@ mpi_t::cvars! {
         /// coll_shape. Takes effect with the next call. Must be equal in all processes of the job.
         pub allgather_shape: i32 = 0 =>
             { name: "coll_allgather_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
+        /// Path of the blocks of an MPI_Gather: flat: a message from each process to the root, without shared memory
+        /// and not by hosts; auto: the value of coll_shape, where tree has the same messages as flat. Takes effect with
+        /// the next call. Must be equal in all processes of the job.
+        pub gather_shape: i32 = 0 =>
+            { name: "coll_gather_shape", unit: "", category: "coll", scope: AllEq, states: &ROOTED_SHAPES },
+        /// Path of the blocks of an MPI_Scatter: flat: a message from the root to each process, without shared memory
+        /// and not by hosts; auto: the value of coll_shape, where tree has the same messages as flat. Takes effect with
+        /// the next call. Must be equal in all processes of the job.
+        pub scatter_shape: i32 = 0 =>
+            { name: "coll_scatter_shape", unit: "", category: "coll", scope: AllEq, states: &ROOTED_SHAPES },
+        /// Path of the blocks of an MPI_Alltoall: flat: a message from each process to every other one; tree: in log2(n)
+        /// steps up to coll_alltoall_limit, for any number of processes from 3 on; both without shared memory. auto: as
+        /// coll_ring_from and coll_alltoall_limit say, through shared memory only if coll_shape is auto. Takes effect
+        /// with the next call. Must be equal in all processes of the job.
+        pub alltoall_shape: i32 = 0 =>
+            { name: "coll_alltoall_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
         /// Longest result of MPI_Allgather in bytes, all blocks together, for which blocks are moved more than once to
         /// need fewer messages; for a longer one every process sends to every other one. Takes effect with the next
         /// call. Must be equal in all processes of the job.
@@ -58,9 +77,10 @@ mpi_t::cvars! {
         /// effect with the next call. Must be equal in all processes of the job.
         pub ring_from: u32 = 64 =>
             { name: "coll_ring_from", unit: "processes", category: "coll", scope: AllEq, range: 3..=1 << 30 },
-        /// Longest block in bytes for which an MPI_Alltoall of coll_ring_from or more processes moves blocks more than
-        /// once to need log2(n) messages for each process. Takes effect with the next call. Must be equal in all
-        /// processes of the job.
+        /// Longest block in bytes for which an MPI_Alltoall of coll_ring_from or more processes (with
+        /// coll_alltoall_shape=tree of 3 or more) moves blocks more than once to need log2(n) messages for each process.
+        /// Has no effect with coll_alltoall_shape=flat. Takes effect with the next call. Must be equal in all processes
+        /// of the job.
         pub alltoall_limit: u64 = 256 =>
             { name: "coll_alltoall_limit", unit: "bytes", category: "coll", scope: AllEq },
         /// Shortest MPI_Bcast in bytes that coll_ring_from or more processes split into parts, which go around a ring.
@@ -91,7 +111,7 @@ mpi_t::cvars! {
             { name: "coll_reproducible_sums", unit: "", category: "coll", scope: AllEq, verbosity: UserBasic },
         /// Whether collectives go through flags and slots in shared memory where all processes of a communicator share it:
         /// MPI_Barrier, MPI_Bcast, MPI_Reduce, MPI_Allreduce, MPI_Gather, MPI_Scatter, MPI_Allgather and MPI_Alltoall, in all
-        /// forms, where the variable of their shape is auto. Otherwise they are messages. Takes effect with the next call,
+        /// forms, where coll_shape and the variable of their shape are auto. Otherwise they are messages. Takes effect with the next call,
         /// and cannot be set while a collective call of this process is under way. Must be equal in all processes of the
         /// job; otherwise calls hang.
         pub shared: bool = true =>

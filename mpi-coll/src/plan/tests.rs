@@ -71,3 +71,58 @@ fn every_algorithm_that_a_call_can_choose_has_a_bound() {
     assert!(without.is_empty(), "no bound in tests/scale/bounds.rs for {without:?}");
     assert!(unused.is_empty(), "no call chooses {unused:?}");
 }
+
+/// The algorithm of a call of so many bytes, where `set` has set the variables.
+fn chosen(which: CollOp, size: u32, longest: u64, bytes: u64, set: impl Fn(&CollSettings)) -> Algorithm {
+    let settings = CollSettings::new();
+    set(settings);
+    Plan::new(which, size, false, settings, longest).algorithm(which, bytes)
+}
+
+#[test]
+fn flat_gather_and_scatter_go_by_messages_to_and_from_the_root() {
+    for (which, other) in [(CollOp::Gather, CollOp::Scatter), (CollOp::Scatter, CollOp::Gather)] {
+        let flat = |settings: &CollSettings| match which {
+            CollOp::Gather => settings.gather_shape.set(FLAT),
+            _ => settings.scatter_shape.set(FLAT),
+        };
+        assert_eq!(chosen(which, 4, 1 << 18, 8, |_| {}), Algorithm::Shared);
+        assert_eq!(chosen(which, 4, 1 << 18, 8, flat), Algorithm::Flat);
+        assert_eq!(chosen(which, 2, 1 << 18, 8, flat), Algorithm::Pair);
+        assert_eq!(chosen(other, 4, 1 << 18, 8, flat), Algorithm::Shared);
+        for (shape, expected) in [(AUTO, Algorithm::Hosts), (FLAT, Algorithm::Flat)] {
+            let settings = CollSettings::new();
+            if shape == FLAT {
+                flat(settings);
+            }
+            let plan = Plan::new(which, 4, false, settings, 0).with_hosts(which, settings);
+            assert_eq!(plan.algorithm(which, 8), expected);
+        }
+    }
+}
+
+#[test]
+fn the_shape_of_alltoall_chooses_between_direct_messages_and_steps() {
+    let alltoall = |size: u32, longest, block: u64, shape, all| {
+        chosen(CollOp::Alltoall, size, longest, block * u64::from(size), |settings| {
+            settings.alltoall_shape.set(shape);
+            settings.shape.set(all);
+        })
+    };
+    assert_eq!(alltoall(4, 1 << 18, 8, AUTO, AUTO), Algorithm::Shared);
+    for (size, auto, direct) in [
+        (3, Algorithm::Direct, Algorithm::Direct),
+        (63, Algorithm::Direct, Algorithm::Direct),
+        (64, Algorithm::Tree, Algorithm::Ring),
+    ] {
+        for all in [AUTO, FLAT, TREE] {
+            assert_eq!(alltoall(size, 0, 256, AUTO, all), auto);
+            assert_eq!(alltoall(size, 1 << 18, 256, FLAT, all), direct);
+            assert_eq!(alltoall(size, 1 << 18, 256, TREE, all), Algorithm::Tree);
+            assert_eq!(alltoall(size, 1 << 18, 257, TREE, all), direct);
+        }
+    }
+    assert_eq!(alltoall(2, 1 << 18, 8, TREE, AUTO), Algorithm::Pair);
+    let vector = chosen(CollOp::Alltoallv, 64, 0, 64, |settings| settings.alltoall_shape.set(TREE));
+    assert_eq!(vector, Algorithm::Ring);
+}

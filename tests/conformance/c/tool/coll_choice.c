@@ -3,7 +3,7 @@
 #include "events.h"
 
 enum { AUTO, FLAT, TREE };
-enum { ALONE, PAIR, THROUGH_ONE, IN_STEPS, SPLIT, DIRECT };
+enum { ALONE, PAIR, THROUGH_ONE, IN_STEPS, SPLIT, DIRECT, SHARED = 7 };
 enum { BARRIER, BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLGATHER, ALLTOALL, REDUCE_SCATTER = 13, IN_BLOCKS };
 
 static const char *const SHAPES[] = {"coll_barrier_shape", "coll_bcast_shape", "coll_reduce_shape",
@@ -58,6 +58,9 @@ static void call(int which)
     case ALLREDUCE: ok(MPI_Allreduce(in, out, 4, MPI_INT, MPI_SUM, comm)); break;
     case REDUCE_SCATTER: ok(MPI_Reduce_scatter(in, out, ones, MPI_INT, MPI_SUM, comm)); break;
     case IN_BLOCKS: ok(MPI_Reduce_scatter_block(in, out, 1, MPI_INT, MPI_SUM, comm)); break;
+    case GATHER: ok(MPI_Gather(in, 4, MPI_INT, out, 4, MPI_INT, 0, comm)); break;
+    case SCATTER: ok(MPI_Scatter(in, 4, MPI_INT, out, 4, MPI_INT, 0, comm)); break;
+    case ALLTOALL: ok(MPI_Alltoall(in, 4, MPI_INT, out, 4, MPI_INT, comm)); break;
     case ALLGATHER: ok(MPI_Allgather(in, 4, MPI_INT, out, 4, MPI_INT, comm)); break;
     }
     check_equal(operation, which);
@@ -94,8 +97,8 @@ static void takes(int which, int expected)
         return;
     long out = (long)(read_pvar(session, sent) - before[0]), in = (long)(read_pvar(session, received) - before[1]);
     int partners = expected == IN_STEPS ? partners_of(which) : size - 1;
-    check_equal(out, which == REDUCE ? 0 : partners);
-    check_equal(in, which == BCAST ? 0 : partners);
+    check_equal(out, which == REDUCE || which == GATHER ? 0 : partners);
+    check_equal(in, which == BCAST || which == SCATTER ? 0 : partners);
 }
 
 static void one_by_one(void)
@@ -154,6 +157,38 @@ static void by_length(void)
     takes(REDUCE, IN_STEPS);
 }
 
+/* Where `shape` is auto the call goes through shared memory, which a shape excludes; the others stay in it. */
+static void instead_of_shared_memory(void)
+{
+    static const struct {
+        const char *name;
+        int which, shape, expected;
+    } choices[] = {{"coll_gather_shape", GATHER, FLAT, THROUGH_ONE},
+                   {"coll_scatter_shape", SCATTER, FLAT, THROUGH_ONE},
+                   {"coll_alltoall_shape", ALLTOALL, FLAT, DIRECT},
+                   {"coll_alltoall_shape", ALLTOALL, TREE, IN_STEPS}};
+    int tree = TREE;
+    set_shape("coll_shape", AUTO);
+    set_shape("coll_shared", 1);
+    for (int at = 0; at < 4; at++) {
+        set_shape(choices[at].name, choices[at].shape);
+        takes(choices[at].which, choices[at].expected);
+        for (int other = 0; other < 4; other++)
+            if (choices[other].which != choices[at].which) {
+                call(choices[other].which);
+                check_equal(algorithm, size == 1 ? ALONE : SHARED);
+            }
+        set_shape(choices[at].name, AUTO);
+        call(choices[at].which);
+        check_equal(algorithm, size == 1 ? ALONE : SHARED);
+    }
+    MPI_T_cvar_handle gather = setting("coll_gather_shape");
+    check(MPI_T_cvar_write(gather, &tree) != MPI_SUCCESS);
+    ok(MPI_T_cvar_handle_free(&gather));
+    set_shape("coll_shared", 0);
+    set_shape("coll_shape", TREE);
+}
+
 static MPI_T_cvar_handle shape_of_bcast;
 static int codes[2], looked;
 
@@ -205,6 +240,7 @@ int main(int argc, char **argv)
     one_by_one();
     all_at_once();
     by_length();
+    instead_of_shared_memory();
     not_while_under_way();
     ok(MPI_T_event_handle_free(begun, NULL, NULL));
     ok(MPI_T_pvar_session_free(&session));
