@@ -7,6 +7,7 @@ use mpi_t::{Bind, CvarDef, EnumDef, Limits, PvarClass, SWITCH, Scope, ValueType,
 use crate::catalog::{Catalog, CategoryRow, CvarRow, EventRow, Initial, PvarRow};
 
 static COLL_ALGORITHM: EnumDef = EnumDef { name: "coll_algorithm", items: &[(-1, "none"), (0, "alone"), (1, "two processes directly"), (2, "through one process"), (3, "tree"), (4, "split among all"), (5, "all with all"), (6, "around a ring"), (7, "shared memory"), (8, "between hosts by one process of each"), (9, "between two groups")] };
+static COLL_ROOTED_SHAPE: EnumDef = EnumDef { name: "coll_rooted_shape", items: &[(0, "auto"), (1, "flat")] };
 static COLL_SHAPE: EnumDef = EnumDef { name: "coll_shape", items: &[(0, "auto"), (1, "flat"), (2, "tree")] };
 static ERROR_COLOR: EnumDef = EnumDef { name: "error_color", items: &[(0, "auto"), (1, "on"), (2, "off")] };
 static ERROR_FORMAT: EnumDef = EnumDef { name: "error_format", items: &[(0, "text"), (1, "json")] };
@@ -535,6 +536,54 @@ pub static CATALOG: Catalog = Catalog {
         },
         CvarRow {
             definition: CvarDef {
+                name: "coll_gather_shape",
+                description: "Path of the blocks of an MPI_Gather: flat: a message from each process to the root, without shared memory and not by hosts; auto: the value of coll_shape, where tree has the same messages as flat. Takes effect with the next call. Must be equal in all processes of the job.",
+                unit: "",
+                category: "coll",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::TunerDetail,
+                limits: Limits::Whole(-2147483648, 2147483647),
+                states: Some(&COLL_ROOTED_SHAPE),
+                until_init: false,
+            },
+            initial: Initial::I32(0),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "coll_scatter_shape",
+                description: "Path of the blocks of an MPI_Scatter: flat: a message from the root to each process, without shared memory and not by hosts; auto: the value of coll_shape, where tree has the same messages as flat. Takes effect with the next call. Must be equal in all processes of the job.",
+                unit: "",
+                category: "coll",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::TunerDetail,
+                limits: Limits::Whole(-2147483648, 2147483647),
+                states: Some(&COLL_ROOTED_SHAPE),
+                until_init: false,
+            },
+            initial: Initial::I32(0),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "coll_alltoall_shape",
+                description: "Path of the blocks of an MPI_Alltoall: flat: a message from each process to every other one; tree: in log2(n) steps up to coll_alltoall_limit, for any number of processes from 3 on; both without shared memory. auto: as coll_ring_from and coll_alltoall_limit say, through shared memory only if coll_shape is auto. Takes effect with the next call. Must be equal in all processes of the job.",
+                unit: "",
+                category: "coll",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::AllEq,
+                verbosity: Verbosity::TunerDetail,
+                limits: Limits::Whole(-2147483648, 2147483647),
+                states: Some(&COLL_SHAPE),
+                until_init: false,
+            },
+            initial: Initial::I32(0),
+        },
+        CvarRow {
+            definition: CvarDef {
                 name: "coll_allgather_limit",
                 description: "Longest result of MPI_Allgather in bytes, all blocks together, for which blocks are moved more than once to need fewer messages; for a longer one every process sends to every other one. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "bytes",
@@ -568,7 +617,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_alltoall_limit",
-                description: "Longest block in bytes for which an MPI_Alltoall of coll_ring_from or more processes moves blocks more than once to need log2(n) messages for each process. Takes effect with the next call. Must be equal in all processes of the job.",
+                description: "Longest block in bytes for which an MPI_Alltoall of coll_ring_from or more processes (with coll_alltoall_shape=tree of 3 or more) moves blocks more than once to need log2(n) messages for each process. Has no effect with coll_alltoall_shape=flat. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "bytes",
                 category: "coll",
                 value: ValueType::U64,
@@ -648,7 +697,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_shared",
-                description: "Whether collectives go through flags and slots in shared memory where all processes of a communicator share it: MPI_Barrier, MPI_Bcast, MPI_Reduce, MPI_Allreduce, MPI_Gather, MPI_Scatter, MPI_Allgather and MPI_Alltoall, in all forms, where the variable of their shape is auto. Otherwise they are messages. Takes effect with the next call, and cannot be set while a collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.",
+                description: "Whether collectives go through flags and slots in shared memory where all processes of a communicator share it: MPI_Barrier, MPI_Bcast, MPI_Reduce, MPI_Allreduce, MPI_Gather, MPI_Scatter, MPI_Allgather and MPI_Alltoall, in all forms, where coll_shape and the variable of their shape are auto. Otherwise they are messages. Takes effect with the next call, and cannot be set while a collective call of this process is under way. Must be equal in all processes of the job; otherwise calls hang.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
