@@ -157,7 +157,7 @@ static void by_length(void)
     takes(REDUCE, IN_STEPS);
 }
 
-/* Where `shape` is auto the call goes through shared memory, which a shape excludes; the others stay in it. */
+/* Calls go through shared memory where their shape is auto; another shape excludes it for its operation only. */
 static void instead_of_shared_memory(void)
 {
     static const struct {
@@ -170,6 +170,8 @@ static void instead_of_shared_memory(void)
     int tree = TREE;
     set_shape("coll_shape", AUTO);
     set_shape("coll_shared", 1);
+    /* The first call with shared memory exchanges where the processes have it. */
+    call(BARRIER);
     for (int at = 0; at < 4; at++) {
         set_shape(choices[at].name, choices[at].shape);
         takes(choices[at].which, choices[at].expected);
