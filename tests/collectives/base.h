@@ -95,6 +95,14 @@ static inline unsigned draw(uint64_t *state, unsigned limit)
     return (unsigned)(scramble(*state) % limit);
 }
 
+/* Rank 0 prints the seed before the first case, so that the output of a run that does not end has it. */
+static inline void print_seed(int rank, uint64_t seed)
+{
+    if (rank == 0)
+        printf("seed %llu\n", (unsigned long long)seed);
+    fflush(stdout);
+}
+
 /* Adds the failures of all ranks; rank 0 prints "No Errors" when there are none. */
 static inline int finish(void)
 {

@@ -47,6 +47,7 @@ int main(int argc, char **argv)
     const char *only = argc > 4 && *argv[4] ? argv[4] : NULL;
     tolerant = argc > 3 && strcmp(argv[3], "tolerant") == 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    print_seed(rank, seed);
     make_all(seed);
     for (unsigned c = 0; c < LENGTH(calls); c++) {
         const struct call *call = &calls[c];

@@ -156,6 +156,7 @@ int main(int argc, char **argv)
     count = count < 1 || count > THREADS ? 1 : count;
     MPI_Init_thread(&argc, &argv, count > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    print_seed(rank, seed);
     make_all(seed);
     for (int t = 0; t < count; t++) {
         struct thread *thread = &threads[t];
