@@ -65,11 +65,11 @@ static uint64_t given_seed;
 /* A call that must succeed. */
 #define OK(call)                                                                                                       \
     do {                                                                                                               \
-        int code = (call);                                                                                             \
-        if (code != MPI_SUCCESS) {                                                                                     \
+        int ok_code = (call);                                                                                          \
+        if (ok_code != MPI_SUCCESS) {                                                                                  \
             char error[MPI_MAX_ERROR_STRING] = "";                                                                     \
             int length;                                                                                                \
-            MPI_Error_string(code, error, &length);                                                                    \
+            MPI_Error_string(ok_code, error, &length);                                                                 \
             CHECK(0, "%s: %s", #call, error);                                                                      \
         }                                                                                                              \
     } while (0)
