@@ -1,6 +1,7 @@
-/* Every collective function on every kind of communicator, with random data, types, roots and sizes; on the first of
- * each kind with the first, a middle and the last root, in place and not, with no data, little and much; and every
- * reduction with every predefined operation on every type, against a serial model.
+/* Every collective function on every kind of communicator, with random data, types, roots and sizes; on some of each
+ * kind with the first, a middle and the last root, in both groups, in place and not, with no data, little and much; and
+ * every reduction with every predefined operation on every type and with the program's own operations, within the world
+ * and between its odd and even ranks, against a serial model.
  * Arguments: a seed; the number of cases of each function on each communicator; `tolerant` leaves out operations on
  * types that the library refuses; a function or operation, to test only that. */
 #include "tasks.h"
@@ -30,13 +31,34 @@ static int run_all_fixed(const struct call *call, const struct place *place, uin
     static const MPI_Count sizes[] = {0, 1, 1500};
     const struct operation *operation = operation_of(call);
     int last_root = operation->rooted == NO_ROOT ? FIRST : LAST, done = 0;
+    int last_side = operation->rooted != NO_ROOT && place->kind == INTER;
     for (int in_place = 0; in_place <= (operation->in_place && place->kind != INTER); in_place++)
-        for (int root = FIRST; root <= last_root; root++)
-            for (unsigned size = 0; size < LENGTH(sizes); size++, done++) {
-                struct fixed fixed = {in_place, root, sizes[size]};
-                run(call, place, mixed(seed, 7, (uint64_t)done), NULL, &fixed);
-            }
+        for (int side = 0; side <= last_side; side++)
+            for (int root = FIRST; root <= last_root; root++)
+                for (unsigned size = 0; size < LENGTH(sizes); size++, done++) {
+                    struct fixed fixed = {in_place, root, sizes[size], side};
+                    run(call, place, mixed(seed, 7, (uint64_t)done), NULL, &fixed);
+                }
     return done;
+}
+
+/* Each pair of type and operation in one of the six forms of each reduction, the program's own in all; the number of
+ * cases. */
+static int run_all_pairs(const struct call *call, const struct place *place, uint64_t seed)
+{
+    unsigned form = (unsigned)call->form * 2 + (unsigned)call->large;
+    int done = 0;
+    for (unsigned i = 0; i < pair_count; i++)
+        if (i % 6 == form || own_operation(pairs[i].what)) {
+            run(call, place, mixed(seed, 1, i), &pairs[i], NULL);
+            done++;
+        }
+    return done;
+}
+
+static int is_named(const struct place *place, const char *name)
+{
+    return strcmp(place->what, name) == 0;
 }
 
 int main(int argc, char **argv)
@@ -56,19 +78,18 @@ int main(int argc, char **argv)
         double start = MPI_Wtime();
         int of_kind[] = {0, 0, 0};
         for (int p = 0; p < place_count; p++) {
-            /* The same place in all processes, also where this one is not in it. */
-            int is_first = of_kind[places[p].kind]++ == 0;
+            /* The same places in all processes, also where this one is not in them. */
+            int between = is_named(&places[p], "odd ranks to even ranks");
+            int fixed = of_kind[places[p].kind]++ == 0 || between || is_named(&places[p], "distributed graph");
             if (places[p].comm == MPI_COMM_NULL || !applies(call, places[p].kind))
                 continue;
             for (int i = 0; i < cases; i++, done++)
                 run(call, &places[p], mixed(seed, c * 100, (uint64_t)i), NULL, NULL);
-            if (is_first)
+            if (fixed)
                 done += run_all_fixed(call, &places[p], mixed(seed, c * 100 + 2, (uint64_t)p));
+            if ((p == 0 || between) && operation_of(call)->result != MOVES)
+                done += run_all_pairs(call, &places[p], mixed(seed, c * 100 + 1, (uint64_t)p));
         }
-        /* Each pair in one of the six forms of each reduction. */
-        unsigned first = (unsigned)call->form * 2 + (unsigned)call->large;
-        for (unsigned i = first; operation_of(call)->result != MOVES && i < pair_count; i += 6, done++)
-            run(call, &places[0], mixed(seed, c * 100 + 1, i), &pairs[i], NULL);
         if (rank == 0 && argc > 5)
             printf("%s %.3f s\n", call->name, MPI_Wtime() - start);
     }

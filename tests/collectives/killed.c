@@ -1,6 +1,6 @@
 /* A rank that is killed inside a collective operation: all ranks make one call again and again, and one of them ends by
  * SIGKILL, by a timer, while it does. Arguments: the function without MPI_, and the rank; `groups`: on an
- * intercommunicator, with long data. */
+ * intercommunicator, with long data; `long`: with data that are longer than the parts of the shared memory. */
 #include "tasks.h"
 #include <signal.h>
 #include <sys/time.h>
@@ -30,13 +30,15 @@ int main(int argc, char **argv)
     }
     /* The world, the first topology, or two groups of all ranks. */
     const struct place *place = places;
-    while (argc > 3 && strcmp(place->what, "odd ranks to even ranks") != 0)
+    const char *manner = argc > 3 ? argv[3] : "";
+    int groups = strcmp(manner, "groups") == 0, is_long = strcmp(manner, "long") == 0;
+    while (groups && strcmp(place->what, "odd ranks to even ranks") != 0)
         place++;
     while (along_edges(operation_of(call)) && place->kind != NEIGHBORS)
         place++;
     /* Errors end the job, as they do by default. */
     OK(MPI_Comm_set_errhandler(place->comm, MPI_ERRORS_ARE_FATAL));
-    const struct fixed fixed = {0, MIDDLE, argc > 3 ? 20000 : 100};
+    const struct fixed fixed = {0, MIDDLE, is_long ? 300000 : groups ? 20000 : 100, -1};
     prepare(&task, call, place, seed, NULL, &fixed);
     begin_round(&task);
     if (rank == atoi(argv[2])) {

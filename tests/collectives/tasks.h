@@ -5,7 +5,7 @@
 
 #include "reductions.h"
 
-/* An operation that is defined on a type, for all pairs of both; the program's own have no type. */
+/* An operation and a type on which it is defined, for all pairs of both; the last two are the program's own. */
 struct pair {
     int item;
     enum what what;
@@ -16,6 +16,7 @@ struct fixed {
     int in_place;
     enum { FIRST, MIDDLE, LAST } root;
     MPI_Count size;
+    int root_side; /* of an intercommunicator: the group of the root; -1: as the seed chooses */
 };
 
 static struct pair pairs[1000];
@@ -41,6 +42,8 @@ static inline void make_pairs(void)
                 pairs[pair_count++] = (struct pair){(int)i, what};
         }
     }
+    pairs[pair_count++] = (struct pair){two_numbers, AFFINE};
+    pairs[pair_count++] = (struct pair){two_numbers, ADD};
 }
 
 static inline void make_all(uint64_t seed)
@@ -90,6 +93,8 @@ static inline void prepare(struct task *task, const struct call *call, const str
     task->rounds = call->form == PERSISTENT ? 1 + (int)draw(&shared, 3) : 1;
     task->in_place = operation->in_place && place->kind != INTER && draw(&shared, 4) == 0;
     task->root_side = place->kind == INTER ? (int)draw(&shared, 2) : place->side;
+    if (fixed != NULL && fixed->root_side >= 0 && place->kind == INTER)
+        task->root_side = fixed->root_side;
     task->root = (int)draw(&shared, (unsigned)place->ranks[task->root_side]);
     task->size = some_size(&shared, operation->result != MOVES);
     if (fixed != NULL) {

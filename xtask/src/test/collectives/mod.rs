@@ -36,7 +36,7 @@ const THREADS: [&str; 2] = ["1", "3"];
 /// Programs with control variables, with the number of ranks and of cases: messages where two processes share memory,
 /// short parts in shared memory, the comparison of arguments, reproducible sums, the algorithms of
 /// many processes, the progress thread, waits that sleep at once, and two hosts.
-const VARIED: [(&str, usize, &str, &[(&str, &str)]); 12] = [
+const VARIED: [(&str, usize, &str, &[(&str, &str)]); 13] = [
     ("every", 2, "2", &[("FERRUM_COLL_SHARED", "off")]),
     ("every", 2, "2", &[("FERRUM_COLL_SHARED_CHUNK", "1024")]),
     ("every", 5, "1", &[("FERRUM_COLL_SHARED_CHUNK", "1024")]),
@@ -52,9 +52,13 @@ const VARIED: [(&str, usize, &str, &[(&str, &str)]); 12] = [
     ("mix", 4, "20", &[("FERRUM_COLL_PROGRESS_THREAD", "on")]),
     ("every", 5, "1", &[("FERRUM_P2P_WAIT_SPINS", "0")]),
     ("mix", 4, "20", &[("FERRUM_P2P_WAIT_SPINS", "0")]),
+    ("mix", 16, "5", &[("FERRUM_P2P_WAIT_SPINS", "0")]),
     ("every", 5, "1", &[(FORCE, "hosts")]),
     ("mix", 4, "20", &[(FORCE, "hosts")]),
 ];
+
+/// Operations whose long data go through shared memory in parts.
+const IN_PARTS: [&str; 7] = ["Bcast", "Reduce", "Allreduce", "Gather", "Scatter", "Allgather", "Alltoall"];
 
 /// Makes hosts of the processes of one, between which a network is.
 const FORCE: &str = "FERRUM_NET_FORCE";
@@ -112,6 +116,10 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
             if !within_groups {
                 let test = format!("killed {function}, between groups");
                 report.step(&test, || killed(&library, &program, &[function, "2", "groups"]))?;
+            }
+            if IN_PARTS.contains(&function) {
+                let test = format!("killed {function}, long data");
+                report.step(&test, || killed(&library, &program, &[function, "2", "long"]))?;
             }
         }
     }
