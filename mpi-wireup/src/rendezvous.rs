@@ -7,7 +7,7 @@
 //!
 //! The system may refuse a process the memory of another one: containers of one host can have one process id namespace and
 //! different users. Then rank 0 makes groups of the refused ranks of a host and puts the groups, and the first rank of each
-//! new one does what rank 0 does on its host. That is repeated while processes are refused; in round [`LAST_ROUND`] each of them is alone.
+//! new one does what rank 0 does on its host. That is repeated while processes are refused; in round `LAST_ROUND` each of them is alone.
 //!
 //! A process that fails puts a sentence. After the fence at the end of each step every process reads that sentence, if there is
 //! one, so that all processes fail or none does.
