@@ -157,6 +157,16 @@ static void by_length(void)
     takes(REDUCE, IN_STEPS);
 }
 
+static int share_memory(void)
+{
+    MPI_Comm here;
+    int sharing;
+    ok(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here));
+    ok(MPI_Comm_size(here, &sharing));
+    ok(MPI_Comm_free(&here));
+    return sharing == size;
+}
+
 /* Calls go through shared memory where their shape is auto; another shape excludes it for its operation only. */
 static void instead_of_shared_memory(void)
 {
@@ -233,6 +243,7 @@ static void not_while_under_way(void)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
+    const int sharing = share_memory();
     tool_begin();
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     ok(MPI_T_pvar_session_create(&session));
@@ -242,7 +253,8 @@ int main(int argc, char **argv)
     one_by_one();
     all_at_once();
     by_length();
-    instead_of_shared_memory();
+    if (sharing)
+        instead_of_shared_memory();
     not_while_under_way();
     ok(MPI_T_event_handle_free(begun, NULL, NULL));
     ok(MPI_T_pvar_session_free(&session));
