@@ -74,13 +74,31 @@ pub fn is_far(address: &IpAddr) -> bool {
 /// memory: of this run of the kernel, the namespaces of process ids and users, and the user. Never 0.
 pub fn key() -> u64 {
     let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let namespace = |kind| fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default().into_os_string();
+    hash(&[&boot, &namespace("pid"), &user()]).max(1)
+}
+
+/// A number that processes have in common if they are of one user, in one user namespace, with one label of the security module: those
+/// the kernel most probably grants access to each other's memory.
+pub fn access_key() -> u64 {
+    hash(&[&user(), &fs::read("/proc/self/attr/current").unwrap_or_default()])
+}
+
+/// The user namespace of this process, and the user.
+fn user() -> Vec<u8> {
     // SAFETY: no memory is passed.
-    let user = unsafe { libc::geteuid() }.to_le_bytes();
-    let parts = [&boot, namespace("pid").as_encoded_bytes(), namespace("user").as_encoded_bytes(), &user].concat();
-    // FNV-1a of 64 bits: all builds of the library need the same function.
+    let user = unsafe { libc::geteuid() };
+    [&namespace("user")[..], &user.to_le_bytes()].concat()
+}
+
+/// What identifies a namespace of this process.
+fn namespace(kind: &str) -> Vec<u8> {
+    fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default().into_os_string().into_encoded_bytes()
+}
+
+/// FNV-1a of 64 bits: all builds of the library need the same function.
+fn hash(parts: &[&[u8]]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    parts.iter().fold(0xcbf2_9ce4_8422_2325, step).max(1)
+    parts.iter().copied().flatten().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// Random words of the kernel, for secrets.

@@ -5,8 +5,6 @@
 //! Invariant: a value that was parsed could have been written by some process; its numbers are in range.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::MetadataExt;
 
 use mpi_fabric::host;
 
@@ -126,15 +124,9 @@ impl JobAddress {
     }
 }
 
-/// A text that is equal for processes of one user, in one user namespace, with one label of the security module: those the kernel
-/// most probably grants access to each other's memory.
+/// [`host::access_key`] as a value.
 pub fn access_class() -> String {
-    let user = fs::metadata("/proc/self").map_or(0, |facts| facts.uid());
-    let namespace = fs::read_link("/proc/self/ns/user").unwrap_or_default();
-    let label = fs::read_to_string("/proc/self/attr/current").unwrap_or_default();
-    let mut hasher = DefaultHasher::new();
-    (user, namespace, label).hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
+    format!("{:016x}", host::access_key())
 }
 
 /// Start time of a process; `None` if there is none.

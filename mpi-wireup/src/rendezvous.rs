@@ -154,9 +154,9 @@ impl Seat<'_> {
         link.fence()?;
         let has_memory = first == rank || matches!(self.found, Found::Memory(..));
         let refused = match led {
-            Err(trouble) => settle(link, failure, &Err(trouble))?,
+            Err(trouble) => agree_or_regroup(link, failure, End::Failed(&trouble))?,
             // The rank that has refused this process is the first one of its group until the next text.
-            Ok(()) if has_memory || self.tried == Some(first) => settle(link, failure, &Ok(Found::OnAnotherHost))?,
+            Ok(()) if has_memory || self.tried == Some(first) => agree_or_regroup(link, failure, End::Ready)?,
             Ok(()) => {
                 self.tried = Some(first);
                 let found = memory::find(link, first, &address_key(first));
