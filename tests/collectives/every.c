@@ -56,11 +56,6 @@ static int run_all_pairs(const struct call *call, const struct place *place, uin
     return done;
 }
 
-static int is_named(const struct place *place, const char *name)
-{
-    return strcmp(place->what, name) == 0;
-}
-
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);

@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     const struct place *place = places;
     const char *manner = argc > 3 ? argv[3] : "";
     int groups = strcmp(manner, "groups") == 0, is_long = strcmp(manner, "long") == 0;
-    while (groups && strcmp(place->what, "odd ranks to even ranks") != 0)
+    while (groups && !is_named(place, "odd ranks to even ranks"))
         place++;
     while (along_edges(operation_of(call)) && place->kind != NEIGHBORS)
         place++;

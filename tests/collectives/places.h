@@ -33,6 +33,11 @@ static inline int who(int side, int rank)
     return side * 64 + rank;
 }
 
+static inline int is_named(const struct place *place, const char *name)
+{
+    return strcmp(place->what, name) == 0;
+}
+
 /* The group that the peers of a process are in. */
 static inline int other(const struct place *place)
 {

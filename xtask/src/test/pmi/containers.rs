@@ -5,21 +5,22 @@
 //! Not here: jobs on several hosts (`hosts`).
 
 use std::fs;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{Expect, LIMIT, Programs, run, words};
-use crate::Result;
 use crate::peers::Library;
 use crate::process::{self, Outcome};
 use crate::test::{Report, network};
+use crate::{Result, paths};
 
-/// Starts the program, and ranks 2 and 3 of 4 by the command in `CONTAINER`.
+/// Starts the program, and the ranks that the pattern `CONTAINED` names by the command in `CONTAINER`.
 const BY_RANK: &str =
-    "case ${FERRUM_RANK:-${PMI_RANK:-$PMIX_RANK}} in [23]) exec $CONTAINER \"$@\";; esac; exec \"$@\"";
-/// The same with ranks 0 and 1.
-const BY_RANK_FIRST: &str =
-    "case ${FERRUM_RANK:-${PMI_RANK:-$PMIX_RANK}} in [01]) exec $CONTAINER \"$@\";; esac; exec \"$@\"";
+    "case ${FERRUM_RANK:-${PMI_RANK:-$PMIX_RANK}} in $CONTAINED) exec $CONTAINER \"$@\";; esac; exec \"$@\"";
+/// Patterns of two ranks of 4.
+const FIRST: &str = "[01]";
+const LAST: &str = "[23]";
 const ALONE: &str = "unshare --user --map-root-user";
 const APART: &str = "unshare --user --map-root-user --pid --fork --mount-proc";
 const OTHER_USER: &str = "setpriv --reuid 65534 --regid 65534 --clear-groups";
@@ -69,10 +70,11 @@ fn starts(command: &str, program: &str) -> bool {
         .is_ok_and(|done| done.success())
 }
 
-/// Four ranks, of which a script starts some by a command.
-fn job(library: &Library, script: &str, container: &str, program: &std::path::Path) -> Command {
+/// Four ranks, of which those of a pattern are started by a command.
+fn job(library: &Library, contained: &str, container: &str, program: &Path) -> Command {
     let mut command = Command::new(library.launcher());
-    command.args(["-n", "4", "sh", "-c", script, "sh"]).arg(program).env("CONTAINER", container);
+    command.args(["-n", "4", "sh", "-c", BY_RANK, "sh"]).arg(program);
+    command.env("CONTAINED", contained).env("CONTAINER", container);
     command
 }
 
@@ -89,7 +91,7 @@ pub(super) fn under_ours(ferrum: &Library, ours: &Programs, report: &mut Report)
             report.skip(&name, &format!("this user may not start {container}"));
             continue;
         }
-        run(report, &name, job(ferrum, BY_RANK, container, &program).arg("0,1,2,3"), works)?;
+        run(report, &name, job(ferrum, LAST, container, &program).arg("0,1,2,3"), works)?;
     }
     connected(ferrum, ours, report)
 }
@@ -97,7 +99,8 @@ pub(super) fn under_ours(ferrum: &Library, ours: &Programs, report: &mut Report)
 /// Two jobs of which one runs in a user namespace of its own.
 fn connected(ferrum: &Library, ours: &Programs, report: &mut Report) -> Result<()> {
     const LINE: &str = "$S -n 1 $P accept $F & s=$!; $C $S -n 1 $P connect $F; c=$?; wait $s && exit $c";
-    let (name, program) = ("mpiexec: jobs of two user namespaces connect", ours.get("connect"));
+    let (name, program) = ("mpiexec: jobs of two user namespaces connect", ours.get("jobs"));
+    ferrum.compile(&paths::root().join("tests/hosts/jobs.c"), &program, &[])?;
     if !network::has_libfabric() || !starts(ALONE, &program.to_string_lossy()) {
         report.skip(name, "this user may make no user namespace, or libfabric.so.1 is not found (Debian: libfabric1)");
         return Ok(());
@@ -109,7 +112,9 @@ fn connected(ferrum: &Library, ours: &Programs, report: &mut Report) -> Result<(
     both.args(["-c", LINE]).env("S", ferrum.launcher()).env("P", program).env("F", &file).env("C", ALONE);
     run(report, name, &mut both, |outcome| {
         outcome.success()
-            && ["accepted, 0 wrong", "connected, 0 wrong"].iter().all(|text| outcome.stdout.contains(text))
+            && ["accept: connected and parted", "connect: connected and parted"]
+                .iter()
+                .all(|text| outcome.stdout.contains(text))
     })?;
     // Not there if the test was not selected.
     let _ = fs::remove_file(&file);
@@ -127,7 +132,7 @@ pub(super) fn under_prrte(openmpi: &Library, ours: &Programs, report: &mut Repor
     prterun.args(["--allow-run-as-root", "--map-by", ":oversubscribe", "-n", "4", "sh", "-c", BY_RANK, "sh"]);
     // In a user namespace the library cannot read the launcher's mappings, which have the file.
     let library = openmpi.launcher().with_file_name("../lib/openmpi/libpmix.so.2");
-    prterun.env("CONTAINER", ALONE).env("FERRUM_PMIX_LIBRARY", library);
+    prterun.env("CONTAINED", LAST).env("CONTAINER", ALONE).env("FERRUM_PMIX_LIBRARY", library);
     run(report, name, prterun.arg(&program).args(["0,1", "2", "3", "memory"]), works)
 }
 
@@ -138,21 +143,21 @@ pub(super) fn under_hydra(mpich: &Library, ours: &Programs, report: &mut Report)
     let shared = Namespace::new()?;
     let shared = shared.as_ref().map(Namespace::command).unwrap_or_default();
     let cases: [(&str, &str, &str, &[&str]); 5] = [
-        ("a user namespace", BY_RANK, &shared, &["0,1", "2,3", "memory"]),
-        ("another user", BY_RANK, OTHER_USER, &["0,1", "2,3", "memory"]),
-        ("user namespaces of their own", BY_RANK, ALONE, &["0,1", "2", "3", "memory"]),
-        ("namespaces of their own", BY_RANK, APART, &["0,1", "2", "3", "memory"]),
+        ("a user namespace", LAST, &shared, &["0,1", "2,3", "memory"]),
+        ("another user", LAST, OTHER_USER, &["0,1", "2,3", "memory"]),
+        ("user namespaces of their own", LAST, ALONE, &["0,1", "2", "3", "memory"]),
+        ("namespaces of their own", LAST, APART, &["0,1", "2", "3", "memory"]),
         // The others may open the memory of rank 0, which may not open theirs.
-        ("a user namespace, the first ones", BY_RANK_FIRST, &shared, &["0,1,2,3"]),
+        ("a user namespace, the first ones", FIRST, &shared, &["0,1,2,3"]),
     ];
-    for (what, script, container, groups) in cases {
+    for (what, contained, container, groups) in cases {
         let name = format!("hydra: two ranks with {what}");
         if container.is_empty() || !starts(container, &path) {
             report.skip(&name, "this user may not make such a process, or the program cannot be read there");
         } else if groups.len() > 1 && !network::has_libfabric() {
             report.skip(&name, "libfabric.so.1 is not found (Debian: libfabric1)");
         } else {
-            run(report, &name, job(mpich, script, container, &program).args(groups), works)?;
+            run(report, &name, job(mpich, contained, container, &program).args(groups), works)?;
         }
     }
     let name = "hydra: a user namespace without libfabric";
@@ -160,7 +165,7 @@ pub(super) fn under_hydra(mpich: &Library, ours: &Programs, report: &mut Report)
         report.skip(name, "this user may make no user namespace");
         return Ok(());
     }
-    let mut without = job(mpich, BY_RANK, &shared, &program);
+    let mut without = job(mpich, LAST, &shared, &program);
     run(report, name, without.env("FERRUM_NET_LIBRARY", "/nowhere/libfabric.so.1"), |outcome| {
         let message = words(&outcome.stderr);
         let causes = ["/nowhere/libfabric.so.1", "cannot open the job's memory in rank 0", "Permission denied"];

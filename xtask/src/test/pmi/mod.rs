@@ -73,7 +73,7 @@ impl Expect {
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
     let ferrum = Library::ferrum(dist);
-    let ours = Programs::build(&ferrum, &["job", "tool_only", "session_only", "spawn", "containers", "connect"])?;
+    let ours = Programs::build(&ferrum, &["job", "tool_only", "session_only", "spawn", "containers"])?;
     containers::under_ours(&ferrum, &ours, report)?;
     silent::check(dist, &ours, report)?;
     let shared = shared_memory();
