@@ -3,7 +3,8 @@
  * vector of a reduction, the message of a broadcast, and the block for each process of other operations.
  *
  * Functions that a library lacks are left out: all are weak symbols. With the argument `blocking` only that form is
- * measured, with `frequent` that form of the six most frequent operations. */
+ * measured, with `frequent` that form of the six most frequent operations, with `between` all forms between two groups
+ * of half of the ranks each: data go both ways, but for operations with a root, which go from or to rank 0. */
 #include "floor.h"
 
 enum { FEW_BATCHES = 7, MOST = 64 };
@@ -14,7 +15,8 @@ static struct {
     int counts[MOST], elements_each[MOST], at[MOST];
     MPI_Aint far[MOST];
     MPI_Datatype types[MOST];
-    MPI_Comm ring;
+    MPI_Comm comm, ring;
+    int root; /* 0, or what stands for it between two groups */
 } a;
 
 #define WEAK __attribute__((weak))
@@ -39,38 +41,38 @@ static struct {
 #define LIST const int[]
 #define P(...) __VA_ARGS__
 
-OPERATION(Barrier, barrier, P(MPI_Comm), P(WORLD))
-OPERATION(Bcast, bcast, P(void *, int, TYPE, int, MPI_Comm), P(a.in, a.bytes, MPI_BYTE, 0, WORLD))
+OPERATION(Barrier, barrier, P(MPI_Comm), P(a.comm))
+OPERATION(Bcast, bcast, P(void *, int, TYPE, int, MPI_Comm), P(a.in, a.bytes, MPI_BYTE, a.root, a.comm))
 OPERATION(Reduce, reduce, P(IN, void *, int, TYPE, MPI_Op, int, MPI_Comm),
-          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, 0, WORLD))
+          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, a.root, a.comm))
 OPERATION(Allreduce, allreduce, P(IN, void *, int, TYPE, MPI_Op, MPI_Comm),
-          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, WORLD))
+          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, a.comm))
 OPERATION(Reduce_scatter, reduce_scatter, P(IN, void *, LIST, TYPE, MPI_Op, MPI_Comm),
-          P(a.in, a.out, a.elements_each, MPI_DOUBLE, MPI_SUM, WORLD))
+          P(a.in, a.out, a.elements_each, MPI_DOUBLE, MPI_SUM, a.comm))
 OPERATION(Reduce_scatter_block, reduce_scatter_block, P(IN, void *, int, TYPE, MPI_Op, MPI_Comm),
-          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, WORLD))
+          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, a.comm))
 OPERATION(Scan, scan, P(IN, void *, int, TYPE, MPI_Op, MPI_Comm),
-          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, WORLD))
+          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, a.comm))
 OPERATION(Exscan, exscan, P(IN, void *, int, TYPE, MPI_Op, MPI_Comm),
-          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, WORLD))
+          P(a.in, a.out, a.elements, MPI_DOUBLE, MPI_SUM, a.comm))
 OPERATION(Gather, gather, P(IN, int, TYPE, void *, int, TYPE, int, MPI_Comm),
-          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, WORLD))
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.root, a.comm))
 OPERATION(Gatherv, gatherv, P(IN, int, TYPE, void *, LIST, LIST, TYPE, int, MPI_Comm),
-          P(a.in, a.bytes, MPI_BYTE, a.out, a.counts, a.at, MPI_BYTE, 0, WORLD))
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.counts, a.at, MPI_BYTE, a.root, a.comm))
 OPERATION(Scatter, scatter, P(IN, int, TYPE, void *, int, TYPE, int, MPI_Comm),
-          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, WORLD))
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.root, a.comm))
 OPERATION(Scatterv, scatterv, P(IN, LIST, LIST, TYPE, void *, int, TYPE, int, MPI_Comm),
-          P(a.in, a.counts, a.at, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, WORLD))
+          P(a.in, a.counts, a.at, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.root, a.comm))
 OPERATION(Allgather, allgather, P(IN, int, TYPE, void *, int, TYPE, MPI_Comm),
-          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, WORLD))
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm))
 OPERATION(Allgatherv, allgatherv, P(IN, int, TYPE, void *, LIST, LIST, TYPE, MPI_Comm),
-          P(a.in, a.bytes, MPI_BYTE, a.out, a.counts, a.at, MPI_BYTE, WORLD))
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.counts, a.at, MPI_BYTE, a.comm))
 OPERATION(Alltoall, alltoall, P(IN, int, TYPE, void *, int, TYPE, MPI_Comm),
-          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, WORLD))
+          P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm))
 OPERATION(Alltoallv, alltoallv, P(IN, LIST, LIST, TYPE, void *, LIST, LIST, TYPE, MPI_Comm),
-          P(a.in, a.counts, a.at, MPI_BYTE, a.out, a.counts, a.at, MPI_BYTE, WORLD))
+          P(a.in, a.counts, a.at, MPI_BYTE, a.out, a.counts, a.at, MPI_BYTE, a.comm))
 OPERATION(Alltoallw, alltoallw, P(IN, LIST, LIST, const TYPE[], void *, LIST, LIST, const TYPE[], MPI_Comm),
-          P(a.in, a.counts, a.at, a.types, a.out, a.counts, a.at, a.types, WORLD))
+          P(a.in, a.counts, a.at, a.types, a.out, a.counts, a.at, a.types, a.comm))
 OPERATION(Neighbor_allgather, neighbor_allgather, P(IN, int, TYPE, void *, int, TYPE, MPI_Comm),
           P(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.ring))
 OPERATION(Neighbor_allgatherv, neighbor_allgatherv, P(IN, int, TYPE, void *, LIST, LIST, TYPE, MPI_Comm),
@@ -98,6 +100,7 @@ static const struct {
 static void measure(const char *name, int (*call)(int, MPI_Request *), int form, int rank, int size)
 {
     static const char *const forms[] = {"", "/nonblocking", "/persistent"};
+    const char *where = a.comm == WORLD ? "" : "/between";
     MPI_Request request = MPI_REQUEST_NULL;
     double batch[FEW_BATCHES], slowest = 0;
     int calls = 3;
@@ -125,7 +128,7 @@ static void measure(const char *name, int (*call)(int, MPI_Request *), int form,
     if (form == 2)
         MPI_Request_free(&request);
     char full[96];
-    snprintf(full, sizeof full, "%s%s/%d/%d", name, forms[form], a.bytes, size);
+    snprintf(full, sizeof full, "%s%s%s/%d/%d", name, where, forms[form], a.bytes, size);
     if (rank == 0)
         report(full, median(batch, FEW_BATCHES), "us");
 }
@@ -139,17 +142,38 @@ static int is_frequent(const char *name)
     return 0;
 }
 
+/* Scans and neighbours have no form between groups. */
+static int is_between(const char *name)
+{
+    return strcmp(name, "Scan") != 0 && strcmp(name, "Exscan") != 0 && strncmp(name, "Neighbor", 8) != 0;
+}
+
+/* An intercommunicator of the first and the second half of the ranks, and what names rank 0 as root in it. */
+static void use_groups(int rank, int size)
+{
+    MPI_Comm half;
+    int first = rank < size / 2;
+    MPI_Comm_split(WORLD, first, rank, &half);
+    MPI_Intercomm_create(half, 0, WORLD, first ? size / 2 : 0, 0, &a.comm);
+    MPI_Comm_free(&half);
+    a.root = !first ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+}
+
 int main(int argc, char **argv)
 {
     static const int sizes[] = {8, 1 << 10, 1 << 16, 1 << 20};
     int rank, size, periodic = 1;
     int frequent = argc > 1 && strcmp(argv[1], "frequent") == 0;
+    int between = argc > 1 && strcmp(argv[1], "between") == 0;
     int forms = frequent || (argc > 1 && strcmp(argv[1], "blocking") == 0) ? 1 : 3;
     start(&argc, &argv);
     MPI_Comm_rank(WORLD, &rank);
     MPI_Comm_size(WORLD, &size);
-    if (size > MOST)
+    if (size > MOST || (between && size % 2 != 0))
         MPI_Abort(WORLD, 1);
+    a.comm = WORLD;
+    if (between)
+        use_groups(rank, size);
     MPI_Cart_create(WORLD, 1, &size, &periodic, 0, &a.ring);
     floor_begin();
     for (int s = 0; s < 4; s++) {
@@ -173,7 +197,8 @@ int main(int argc, char **argv)
             for (int form = 0; form < forms; form++) {
                 /* A barrier has no size. */
                 int repeated = row == 0 && s > 0;
-                int wanted = !repeated && (!frequent || is_frequent(rows[row].name));
+                int wanted = !repeated && (!frequent || is_frequent(rows[row].name)) &&
+                             (!between || is_between(rows[row].name));
                 if (wanted && rows[row].call(form, NULL))
                     measure(rows[row].name, rows[row].call, form, rank, size);
             }
@@ -182,6 +207,8 @@ int main(int argc, char **argv)
     }
     floor_end();
     MPI_Comm_free(&a.ring);
+    if (between)
+        MPI_Comm_free(&a.comm);
     MPI_Finalize();
     return 0;
 }

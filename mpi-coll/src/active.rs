@@ -11,7 +11,7 @@ use mpi_comm::{Expected, Outcome};
 use mpi_core::{Guard, Guarded, Handle};
 use mpi_datatype::Datatype;
 use mpi_errors::{Error, Result};
-use mpi_p2p::{AwaitedWord, Completion, Engine, Mode};
+use mpi_p2p::{AwaitedWord, Channel, Completion, Engine, Mode};
 
 use crate::Reduction;
 use crate::call::AtEnd;
@@ -98,15 +98,41 @@ pub(crate) struct Table {
     pub messages: HandleMap<Message>,
     /// Operations that go through the common channel of a communicator, by its context, in the order in which they
     /// began: the first one uses it.
-    pub lines: HashMap<u32, VecDeque<Handle>>,
+    lines: HashMap<u32, VecDeque<InLine>>,
+}
+
+/// An operation that goes through the common channel of a communicator.
+struct InLine {
+    operation: Handle,
+    /// Whether it has failed before its turn in the channel has come.
+    over: bool,
 }
 
 impl Table {
-    /// The first operation of a channel is over; the next one, if there is one.
-    pub fn leave_line(&mut self, context: u32) -> Option<Handle> {
+    /// Whether the channel of a communicator is an operation's.
+    fn is_first_in_line(&self, context: u32, operation: Handle) -> bool {
+        self.lines.get(&context).and_then(VecDeque::front).is_some_and(|first| first.operation == operation)
+    }
+
+    /// An operation goes through the channel behind those that began before it.
+    pub fn join_line(&mut self, context: u32, operation: Handle) {
+        self.lines.entry(context).or_default().push_back(InLine { operation, over: false });
+    }
+
+    /// An operation is over; the one that uses the channel next, if there is another one now. The operations of a
+    /// channel end there in their order, as in all other processes: one that has failed before ends in its turn.
+    pub fn leave_line(&mut self, context: u32, operation: Handle, channel: &Channel, mutual: bool) -> Option<Handle> {
         let line = self.lines.get_mut(&context)?;
+        if line.front()?.operation != operation {
+            line.iter_mut().filter(|other| other.operation == operation).for_each(|own| own.over = true);
+            return None;
+        }
         line.pop_front();
-        let next = line.front().copied();
+        channel.end_operation(mutual);
+        while line.pop_front_if(|first| first.over).is_some() {
+            channel.end_operation(false);
+        }
+        let next = line.front().map(|first| first.operation);
         if next.is_none() {
             self.lines.remove(&context);
         }
@@ -269,10 +295,7 @@ impl Active {
             return true;
         };
         let comes = match line.is_common() {
-            true => {
-                let lines = &table.get(guard).lines;
-                lines.get(&self.schedule.contexts[0]).and_then(VecDeque::front) == Some(&operation)
-            }
+            true => table.get(guard).is_first_in_line(self.schedule.contexts[0], operation),
             false => true,
         };
         let done = comes && self.step_in_channel(engine, guard, &line, operation);

@@ -139,6 +139,12 @@ fn messages(shape: &Shape<'_>) -> Option<[ByPeer; 2]> {
             let own = one(own());
             [vec![own; shape.peers as usize], peers.map(|peer| one(shape.recv_block(peer))).collect()]
         }
+        // Each process gets its part from every other one.
+        CollOp::ReduceScatter if !shape.inter => {
+            let part =
+                |rank: u32| [1, shape.counts.get(rank as usize).map_or(0, |count| count * shape.combining().plain)];
+            [peers.clone().map(part).collect(), vec![part(shape.team.rank); shape.peers as usize]]
+        }
         CollOp::Gatherv => rooted(shape, one(own()), |peer| one(shape.recv_block(peer))),
         CollOp::Scatterv => {
             let [to_root, from_others] =
@@ -221,7 +227,11 @@ fn compare_terms(words: &[u64], among: Among) -> Result<()> {
     }
     let (local, remote) = all.split_at(among.team.size as usize);
     if remote.is_empty() {
-        return same_in_group(local, 0, among);
+        same_in_group(local, 0, among)?;
+        return match local.iter().position(Terms::differ_within_group) {
+            None => Ok(()),
+            Some(place) => Err(alone(place, &local[place], among)),
+        };
     }
     // Both groups compare in the same order, but each describes itself as its own.
     let rooted = local.first().is_some_and(|terms| terms.which.is_rooted());
@@ -275,6 +285,13 @@ fn apart((one, known): (usize, &Terms), (two, terms): (usize, &Terms), among: Am
         .hint("All processes of a communicator call the same collectives in the same order, with arguments that match.")
 }
 
+/// All processes have the same terms, which do not fit each other.
+fn alone(place: usize, terms: &Terms, among: Among) -> Error {
+    let (process, what) = (process(place, among), terms.description());
+    Error::new(MPI_ERR_OTHER, format!("{process} of the communicator calls {what}, as all others do"))
+        .hint("A process sends each other one as many bytes as it receives from it.")
+}
+
 fn not_terms(process: &str) -> Error {
     Error::new(
         MPI_ERR_OTHER,
@@ -320,7 +337,7 @@ fn report_finding(words: &[u64], among: Among) -> Result<()> {
 pub(crate) fn terms(shape: &Shape<'_>, form: Form, reduction: Option<&crate::Reduction<'_>>, matching: u64) -> Terms {
     let which = shape.which;
     let terms = match shape.inter {
-        false => Terms::new(which, matching),
+        false => within(shape, matching),
         true => across(shape),
     };
     let terms = terms.form(form);
@@ -328,6 +345,22 @@ pub(crate) fn terms(shape: &Shape<'_>, form: Form, reduction: Option<&crate::Red
     match reduction {
         Some(what) => terms.reducing(what),
         None => terms,
+    }
+}
+
+/// The bytes of a call on an intracommunicator. Where a process sends each other one as much as it receives from it, and its arguments
+/// say otherwise, they have both.
+fn within(shape: &Shape<'_>, matching: u64) -> Terms {
+    let which = shape.which;
+    let sent = match which {
+        _ if !shape.send.present() || shape.send.in_place() => matching,
+        CollOp::Allgather => shape.send.bytes(),
+        CollOp::Alltoall => shape.send_block(0).bytes,
+        _ => matching,
+    };
+    match sent == matching {
+        true => Terms::new(which, matching),
+        false => Terms::new(which, sent).expecting(matching),
     }
 }
 

@@ -35,7 +35,7 @@ impl Schedules {
     pub fn begin(&self, engine: &Engine, guard: &mut Guard<'_>, schedule: Schedule, operation: Handle) {
         let table = self.0.get_mut(guard);
         if schedule.line.as_ref().is_some_and(Line::is_common) {
-            table.lines.entry(schedule.contexts[0]).or_default().push_back(operation);
+            table.join_line(schedule.contexts[0], operation);
         }
         table.slots.insert(operation, Slot { started: true, ..Slot::default() });
         self.begin_active(engine, guard, operation, Box::new(Active::new(schedule, false)));
@@ -74,13 +74,16 @@ impl Schedules {
         engine.end_background(guard, schedule.calls_back());
         schedule.calling.end(engine, guard, active.began);
         let contexts = schedule.contexts;
-        let is_common = schedule.line.as_ref().is_some_and(Line::is_common);
-        if let Some(line) = &schedule.line {
-            line.channel().end_operation(line.mutual && active.failed.is_none());
-        }
-        let error = active.end();
         let table = self.0.get_mut(guard);
-        let next = if is_common { table.leave_line(contexts[0]) } else { None };
+        let next = schedule.line.as_ref().and_then(|line| {
+            let (channel, mutual) = (line.channel(), line.mutual && active.failed.is_none());
+            if line.is_common() {
+                return table.leave_line(contexts[0], operation, channel, mutual);
+            }
+            channel.end_operation(mutual);
+            None
+        });
+        let error = active.end();
         if active.persistent {
             let slot = table.slots.entry(operation).or_default();
             (slot.started, slot.active) = (false, Some(active));

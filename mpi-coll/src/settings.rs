@@ -29,8 +29,8 @@ mpi_t::cvars! {
         /// next call. Must be equal in all processes of the job.
         pub barrier_shape: i32 = 0 =>
             { name: "coll_barrier_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
-        /// Path of the messages of MPI_Bcast, of any length: flat, tree, or auto for the value of coll_shape. Takes
-        /// effect with the next call. Must be equal in all processes of the job.
+        /// Path of the messages of an MPI_Bcast that is not split (coll_bcast_split_limit, coll_ring_from): flat, tree, or auto
+        /// for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.
         pub bcast_shape: i32 = 0 =>
             { name: "coll_bcast_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
         /// Path of the messages of an MPI_Reduce below coll_split_limit: flat, tree, or auto for the value of
@@ -138,7 +138,7 @@ mpi_t::cvars! {
         pub shared_bcast_limit: u64 = 256 << 10 =>
             { name: "coll_shared_bcast_limit", unit: "bytes", category: "coll", scope: AllEq },
         /// Most processes of a communicator whose collectives go through shared memory; each looks at the words of all
-        /// others. At most 64. Takes effect for a communicator at its first blocking collective. Must be equal in all
+        /// others. At most 64. Takes effect for a communicator at its first blocking collective or persistent request. Must be equal in all
         /// processes of the job; otherwise calls hang.
         pub shared_processes: u32 = 32 =>
             { name: "coll_shared_processes", unit: "processes", category: "coll", scope: AllEq, range: 0..=64 },

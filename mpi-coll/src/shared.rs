@@ -40,7 +40,7 @@ pub(crate) fn is_mutual(which: CollOp, size: u32) -> bool {
 impl Shape<'_> {
     /// The steps of a call whose plan is to go through the channel.
     pub(crate) fn shared_steps<S: Steps>(&self, steps: &mut S) -> Result<()> {
-        if self.bytes == 0 && self.which != CollOp::Barrier {
+        if !self.has_turns() {
             return self.without_data(steps);
         }
         match self.which {
@@ -54,6 +54,11 @@ impl Shape<'_> {
             CollOp::Allreduce => reducing::allreduce(self, steps),
             _ => Ok(()),
         }
+    }
+
+    /// Whether a call through the channel uses it: one without data does not, in any process.
+    pub(crate) fn has_turns(&self) -> bool {
+        self.bytes > 0 || self.which == CollOp::Barrier
     }
 
     /// No data of others; a copy of this process's own finds that its buffers do not match.

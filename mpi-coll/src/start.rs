@@ -82,7 +82,7 @@ impl Collectives {
         let longest = line.as_ref().map_or(0, |line| line.channel().longest());
         let plan = shape.plan.with_longest(longest).with_elements(shape.combining().size);
         let shape = Shape { plan, ..shape };
-        let line = line.filter(|_| plan.shared());
+        let line = line.filter(|_| plan.shared() && shape.has_turns());
         let datatype = reduction.map(|what| what.datatype);
         let mut record = Record { steps: Vec::new(), memory, datatype };
         if self.settings_of(comm).check.get() {

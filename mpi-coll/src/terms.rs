@@ -21,7 +21,8 @@ pub(crate) struct Terms {
     /// Bytes that one process contributes or receives; on an intercommunicator those for each process of the other
     /// group.
     bytes: u64,
-    /// On an intercommunicator, bytes from each process of the other group.
+    /// On an intercommunicator, bytes from each process of the other group. On an intracommunicator 0, but for a call that sends each
+    /// process another number of bytes than it receives from it.
     expected: u64,
     /// A predefined operation; `None` for others, which each process creates for itself.
     op: Option<Builtin>,
@@ -64,7 +65,7 @@ impl Terms {
         Terms { root: Some(root), ..self }
     }
 
-    /// With so many bytes from each process of the other group.
+    /// With so many bytes from each process of the other group, or of an intracommunicator.
     pub fn expecting(self, expected: u64) -> Terms {
         Terms { expected, ..self }
     }
@@ -118,6 +119,11 @@ impl Terms {
     pub fn fits(&self, other: &Terms) -> bool {
         let equal = (self.root, self.bytes, self.expected) == (other.root, other.bytes, other.expected);
         self.same_call(other) && equal
+    }
+
+    /// Whether the bytes for and from each process, which are to be the same within a group, are not.
+    pub fn differ_within_group(&self) -> bool {
+        self.expected > 0 && self.expected != self.bytes
     }
 
     /// The same for processes of an intercommunicator's rooted call that are of the root's group: one is the root.

@@ -170,7 +170,7 @@ fn an_allreduce_of_n_ranks_is_n_log_n_messages() {
 }
 
 #[test]
-fn a_rank_that_is_lost_gives_an_error_in_every_collective_and_no_hang() {
+fn a_rank_that_is_lost_gives_an_error_in_barriers_and_broadcasts_and_no_hang() {
     let lossy = || Topology::new(RANKS as u32).lose(500, 2_000);
     let barriers = simulate(&lossy(), |rank| (0..100).try_for_each(|_| rank.coll.barrier(&rank.world)));
     for result in barriers.results {

@@ -42,14 +42,16 @@ static int run_all_fixed(const struct call *call, const struct place *place, uin
     return done;
 }
 
-/* Each pair of type and operation in one of the six forms of each reduction, the program's own in all; the number of
- * cases. */
+/* Each pair of type and operation in one of the six forms of each reduction, another one than in other reductions, the
+ * program's own in all; the number of cases. */
 static int run_all_pairs(const struct call *call, const struct place *place, uint64_t seed)
 {
-    unsigned form = (unsigned)call->form * 2 + (unsigned)call->large;
+    unsigned form = (unsigned)call->form * 2 + (unsigned)call->large, shift = 0;
     int done = 0;
+    for (const char *at = call->operation; *at; at++)
+        shift += (unsigned char)*at;
     for (unsigned i = 0; i < pair_count; i++)
-        if (i % 6 == form || own_operation(pairs[i].what)) {
+        if ((i + shift) % 6 == form || own_operation(pairs[i].what)) {
             run(call, place, mixed(seed, 1, i), &pairs[i], NULL);
             done++;
         }

@@ -32,10 +32,15 @@ int main(int argc, char **argv)
     const struct place *place = places;
     const char *manner = argc > 3 ? argv[3] : "";
     int groups = strcmp(manner, "groups") == 0, is_long = strcmp(manner, "long") == 0;
-    while (groups && !is_named(place, "odd ranks to even ranks"))
+    const struct place *end_of_places = places + place_count;
+    while (groups && place < end_of_places && !is_named(place, "odd ranks to even ranks"))
         place++;
-    while (along_edges(operation_of(call)) && place->kind != NEIGHBORS)
+    while (along_edges(operation_of(call)) && place < end_of_places && place->kind != NEIGHBORS)
         place++;
+    if (place == end_of_places) {
+        fprintf(stderr, "three ranks or more\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
     /* Errors end the job, as they do by default. */
     OK(MPI_Comm_set_errhandler(place->comm, MPI_ERRORS_ARE_FATAL));
     const struct fixed fixed = {0, MIDDLE, is_long ? 300000 : groups ? 20000 : 100, -1};

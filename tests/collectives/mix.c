@@ -96,9 +96,11 @@ static const struct call *choose(enum kind kind, uint64_t *state)
 
 static void start_batch(struct thread *thread, uint64_t *state)
 {
-    int wanted = 1 + (int)draw(state, AT_ONCE);
+    /* In half of the batches all operations are on one communicator. */
+    int wanted = 1 + (int)draw(state, AT_ONCE), apart = (int)draw(state, 2);
+    unsigned one = draw(state, (unsigned)place_count);
     for (int i = 0; i < wanted; i++) {
-        const struct place *place = &thread->places[draw(state, (unsigned)place_count)];
+        const struct place *place = &thread->places[apart ? draw(state, (unsigned)place_count) : one];
         const struct call *call = choose(place->kind, state);
         uint64_t seed = scramble(*state + 17);
         if (call == NULL || place->comm == MPI_COMM_NULL)
@@ -114,6 +116,10 @@ static void *run(void *argument)
 {
     struct thread *thread = argument;
     uint64_t state = mixed(thread->seed, 77, (uint64_t)thread->number);
+    /* Once a communicator has had a blocking operation, other ones may go through shared memory too. */
+    for (int p = 0; p < place_count; p++)
+        if (draw(&state, 3) > 0 && thread->places[p].comm != MPI_COMM_NULL)
+            OK(MPI_Barrier(thread->places[p].comm));
     for (int batch = 0; batch < thread->batches; batch++) {
         int again = 1;
         thread->task_count = 0;

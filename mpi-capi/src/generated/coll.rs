@@ -66,8 +66,10 @@ pub unsafe extern "C" fn PMPI_Allgather_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLGATHER_INIT, -1, 0, sendcount.max(0) as u64);
-        imp::coll::allgather_init(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+        let record = cx.enter(functions::MPI_ALLGATHER_INIT, -1, 0, sendcount.max(0) as u64);
+        record.end(imp::coll::allgather_init(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request,
+        ))
     })
 }
 
@@ -89,8 +91,10 @@ pub unsafe extern "C" fn PMPI_Allgather_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLGATHER_INIT_C, -1, 0, sendcount.max(0) as u64);
-        imp::coll::allgather_init(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+        let record = cx.enter(functions::MPI_ALLGATHER_INIT_C, -1, 0, sendcount.max(0) as u64);
+        record.end(imp::coll::allgather_init(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request,
+        ))
     })
 }
 
@@ -155,10 +159,10 @@ pub unsafe extern "C" fn PMPI_Allgatherv_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLGATHERV_INIT, -1, 0, sendcount.max(0) as u64);
-        imp::coll::allgatherv_init(
+        let record = cx.enter(functions::MPI_ALLGATHERV_INIT, -1, 0, sendcount.max(0) as u64);
+        record.end(imp::coll::allgatherv_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -181,10 +185,10 @@ pub unsafe extern "C" fn PMPI_Allgatherv_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLGATHERV_INIT_C, -1, 0, sendcount.max(0) as u64);
-        imp::coll::allgatherv_init(
+        let record = cx.enter(functions::MPI_ALLGATHERV_INIT_C, -1, 0, sendcount.max(0) as u64);
+        record.end(imp::coll::allgatherv_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -249,8 +253,8 @@ pub unsafe extern "C" fn PMPI_Allreduce_init(
         let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLREDUCE_INIT, -1, 0, count);
-        imp::coll::allreduce_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request)
+        let record = cx.enter(functions::MPI_ALLREDUCE_INIT, -1, 0, count);
+        record.end(imp::coll::allreduce_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request))
     })
 }
 
@@ -273,8 +277,8 @@ pub unsafe extern "C" fn PMPI_Allreduce_init_c(
         let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLREDUCE_INIT_C, -1, 0, count);
-        imp::coll::allreduce_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request)
+        let record = cx.enter(functions::MPI_ALLREDUCE_INIT_C, -1, 0, count);
+        record.end(imp::coll::allreduce_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request))
     })
 }
 
@@ -336,8 +340,10 @@ pub unsafe extern "C" fn PMPI_Alltoall_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLTOALL_INIT, -1, 0, sendcount.max(0) as u64);
-        imp::coll::alltoall_init(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+        let record = cx.enter(functions::MPI_ALLTOALL_INIT, -1, 0, sendcount.max(0) as u64);
+        record.end(imp::coll::alltoall_init(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request,
+        ))
     })
 }
 
@@ -359,8 +365,10 @@ pub unsafe extern "C" fn PMPI_Alltoall_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLTOALL_INIT_C, -1, 0, sendcount.max(0) as u64);
-        imp::coll::alltoall_init(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+        let record = cx.enter(functions::MPI_ALLTOALL_INIT_C, -1, 0, sendcount.max(0) as u64);
+        record.end(imp::coll::alltoall_init(
+            cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request,
+        ))
     })
 }
 
@@ -432,10 +440,10 @@ pub unsafe extern "C" fn PMPI_Alltoallv_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLTOALLV_INIT, -1, 0, 0);
-        imp::coll::alltoallv_init(
+        let record = cx.enter(functions::MPI_ALLTOALLV_INIT, -1, 0, 0);
+        record.end(imp::coll::alltoallv_init(
             cx, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -459,10 +467,10 @@ pub unsafe extern "C" fn PMPI_Alltoallv_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLTOALLV_INIT_C, -1, 0, 0);
-        imp::coll::alltoallv_init(
+        let record = cx.enter(functions::MPI_ALLTOALLV_INIT_C, -1, 0, 0);
+        record.end(imp::coll::alltoallv_init(
             cx, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -534,10 +542,10 @@ pub unsafe extern "C" fn PMPI_Alltoallw_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLTOALLW_INIT, -1, 0, 0);
-        imp::coll::alltoallw_init(
+        let record = cx.enter(functions::MPI_ALLTOALLW_INIT, -1, 0, 0);
+        record.end(imp::coll::alltoallw_init(
             cx, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -561,10 +569,10 @@ pub unsafe extern "C" fn PMPI_Alltoallw_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_ALLTOALLW_INIT_C, -1, 0, 0);
-        imp::coll::alltoallw_init(
+        let record = cx.enter(functions::MPI_ALLTOALLW_INIT_C, -1, 0, 0);
+        record.end(imp::coll::alltoallw_init(
             cx, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -588,8 +596,8 @@ pub unsafe extern "C" fn PMPI_Barrier_init(comm: usize, info: usize, request: *m
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_BARRIER_INIT, -1, 0, 0);
-        imp::coll::barrier_init(cx, comm, info, request)
+        let record = cx.enter(functions::MPI_BARRIER_INIT, -1, 0, 0);
+        record.end(imp::coll::barrier_init(cx, comm, info, request))
     })
 }
 
@@ -648,8 +656,8 @@ pub unsafe extern "C" fn PMPI_Bcast_init(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_BCAST_INIT, root as i32, 0, count.max(0) as u64);
-        imp::coll::bcast_init(cx, buffer, count, datatype, root, comm, info, request)
+        let record = cx.enter(functions::MPI_BCAST_INIT, root as i32, 0, count.max(0) as u64);
+        record.end(imp::coll::bcast_init(cx, buffer, count, datatype, root, comm, info, request))
     })
 }
 
@@ -670,8 +678,8 @@ pub unsafe extern "C" fn PMPI_Bcast_init_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_BCAST_INIT_C, root as i32, 0, count.max(0) as u64);
-        imp::coll::bcast_init(cx, buffer, count, datatype, root, comm, info, request)
+        let record = cx.enter(functions::MPI_BCAST_INIT_C, root as i32, 0, count.max(0) as u64);
+        record.end(imp::coll::bcast_init(cx, buffer, count, datatype, root, comm, info, request))
     })
 }
 
@@ -736,8 +744,8 @@ pub unsafe extern "C" fn PMPI_Exscan_init(
         let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_EXSCAN_INIT, -1, 0, count);
-        imp::coll::exscan_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request)
+        let record = cx.enter(functions::MPI_EXSCAN_INIT, -1, 0, count);
+        record.end(imp::coll::exscan_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request))
     })
 }
 
@@ -760,8 +768,8 @@ pub unsafe extern "C" fn PMPI_Exscan_init_c(
         let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_EXSCAN_INIT_C, -1, 0, count);
-        imp::coll::exscan_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request)
+        let record = cx.enter(functions::MPI_EXSCAN_INIT_C, -1, 0, count);
+        record.end(imp::coll::exscan_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request))
     })
 }
 
@@ -829,10 +837,10 @@ pub unsafe extern "C" fn PMPI_Gather_init(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_GATHER_INIT, root as i32, 0, sendcount.max(0) as u64);
-        imp::coll::gather_init(
+        let record = cx.enter(functions::MPI_GATHER_INIT, root as i32, 0, sendcount.max(0) as u64);
+        record.end(imp::coll::gather_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -856,10 +864,10 @@ pub unsafe extern "C" fn PMPI_Gather_init_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_GATHER_INIT_C, root as i32, 0, sendcount.max(0) as u64);
-        imp::coll::gather_init(
+        let record = cx.enter(functions::MPI_GATHER_INIT_C, root as i32, 0, sendcount.max(0) as u64);
+        record.end(imp::coll::gather_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -934,10 +942,10 @@ pub unsafe extern "C" fn PMPI_Gatherv_init(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_GATHERV_INIT, root as i32, 0, sendcount.max(0) as u64);
-        imp::coll::gatherv_init(
+        let record = cx.enter(functions::MPI_GATHERV_INIT, root as i32, 0, sendcount.max(0) as u64);
+        record.end(imp::coll::gatherv_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -962,10 +970,10 @@ pub unsafe extern "C" fn PMPI_Gatherv_init_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_GATHERV_INIT_C, root as i32, 0, sendcount.max(0) as u64);
-        imp::coll::gatherv_init(
+        let record = cx.enter(functions::MPI_GATHERV_INIT_C, root as i32, 0, sendcount.max(0) as u64);
+        record.end(imp::coll::gatherv_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -1847,8 +1855,8 @@ pub unsafe extern "C" fn PMPI_Reduce_init(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_REDUCE_INIT, root as i32, 0, count.max(0) as u64);
-        imp::coll::reduce_init(cx, sendbuf, recvbuf, count, datatype, op, root, comm, info, request)
+        let record = cx.enter(functions::MPI_REDUCE_INIT, root as i32, 0, count.max(0) as u64);
+        record.end(imp::coll::reduce_init(cx, sendbuf, recvbuf, count, datatype, op, root, comm, info, request))
     })
 }
 
@@ -1871,8 +1879,8 @@ pub unsafe extern "C" fn PMPI_Reduce_init_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_REDUCE_INIT_C, root as i32, 0, count.max(0) as u64);
-        imp::coll::reduce_init(cx, sendbuf, recvbuf, count, datatype, op, root, comm, info, request)
+        let record = cx.enter(functions::MPI_REDUCE_INIT_C, root as i32, 0, count.max(0) as u64);
+        record.end(imp::coll::reduce_init(cx, sendbuf, recvbuf, count, datatype, op, root, comm, info, request))
     })
 }
 
@@ -1991,8 +1999,10 @@ pub unsafe extern "C" fn PMPI_Reduce_scatter_block_init(
         let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_REDUCE_SCATTER_BLOCK_INIT, -1, 0, recvcount);
-        imp::coll::reduce_scatter_block_init(cx, sendbuf, recvbuf, recvcount, datatype, op, comm, info, request)
+        let record = cx.enter(functions::MPI_REDUCE_SCATTER_BLOCK_INIT, -1, 0, recvcount);
+        record.end(imp::coll::reduce_scatter_block_init(
+            cx, sendbuf, recvbuf, recvcount, datatype, op, comm, info, request,
+        ))
     })
 }
 
@@ -2015,8 +2025,10 @@ pub unsafe extern "C" fn PMPI_Reduce_scatter_block_init_c(
         let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_REDUCE_SCATTER_BLOCK_INIT_C, -1, 0, recvcount);
-        imp::coll::reduce_scatter_block_init(cx, sendbuf, recvbuf, recvcount, datatype, op, comm, info, request)
+        let record = cx.enter(functions::MPI_REDUCE_SCATTER_BLOCK_INIT_C, -1, 0, recvcount);
+        record.end(imp::coll::reduce_scatter_block_init(
+            cx, sendbuf, recvbuf, recvcount, datatype, op, comm, info, request,
+        ))
     })
 }
 
@@ -2058,8 +2070,8 @@ pub unsafe extern "C" fn PMPI_Reduce_scatter_init(
         let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_REDUCE_SCATTER_INIT, -1, 0, 0);
-        imp::coll::reduce_scatter_init(cx, sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request)
+        let record = cx.enter(functions::MPI_REDUCE_SCATTER_INIT, -1, 0, 0);
+        record.end(imp::coll::reduce_scatter_init(cx, sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request))
     })
 }
 
@@ -2081,8 +2093,8 @@ pub unsafe extern "C" fn PMPI_Reduce_scatter_init_c(
         let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_REDUCE_SCATTER_INIT_C, -1, 0, 0);
-        imp::coll::reduce_scatter_init(cx, sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request)
+        let record = cx.enter(functions::MPI_REDUCE_SCATTER_INIT_C, -1, 0, 0);
+        record.end(imp::coll::reduce_scatter_init(cx, sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request))
     })
 }
 
@@ -2147,8 +2159,8 @@ pub unsafe extern "C" fn PMPI_Scan_init(
         let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_SCAN_INIT, -1, 0, count);
-        imp::coll::scan_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request)
+        let record = cx.enter(functions::MPI_SCAN_INIT, -1, 0, count);
+        record.end(imp::coll::scan_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request))
     })
 }
 
@@ -2171,8 +2183,8 @@ pub unsafe extern "C" fn PMPI_Scan_init_c(
         let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_SCAN_INIT_C, -1, 0, count);
-        imp::coll::scan_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request)
+        let record = cx.enter(functions::MPI_SCAN_INIT_C, -1, 0, count);
+        record.end(imp::coll::scan_init(cx, sendbuf, recvbuf, count, datatype, op, comm, info, request))
     })
 }
 
@@ -2240,10 +2252,10 @@ pub unsafe extern "C" fn PMPI_Scatter_init(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_SCATTER_INIT, root as i32, 0, recvcount.max(0) as u64);
-        imp::coll::scatter_init(
+        let record = cx.enter(functions::MPI_SCATTER_INIT, root as i32, 0, recvcount.max(0) as u64);
+        record.end(imp::coll::scatter_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -2267,10 +2279,10 @@ pub unsafe extern "C" fn PMPI_Scatter_init_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_SCATTER_INIT_C, root as i32, 0, recvcount.max(0) as u64);
-        imp::coll::scatter_init(
+        let record = cx.enter(functions::MPI_SCATTER_INIT_C, root as i32, 0, recvcount.max(0) as u64);
+        record.end(imp::coll::scatter_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -2345,10 +2357,10 @@ pub unsafe extern "C" fn PMPI_Scatterv_init(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_SCATTERV_INIT, root as i32, 0, recvcount.max(0) as u64);
-        imp::coll::scatterv_init(
+        let record = cx.enter(functions::MPI_SCATTERV_INIT, root as i32, 0, recvcount.max(0) as u64);
+        record.end(imp::coll::scatterv_init(
             cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -2373,9 +2385,9 @@ pub unsafe extern "C" fn PMPI_Scatterv_init_c(
         let root = cx.root("root", root)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_SCATTERV_INIT_C, root as i32, 0, recvcount.max(0) as u64);
-        imp::coll::scatterv_init(
+        let record = cx.enter(functions::MPI_SCATTERV_INIT_C, root as i32, 0, recvcount.max(0) as u64);
+        record.end(imp::coll::scatterv_init(
             cx, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request,
-        )
+        ))
     })
 }

@@ -673,10 +673,10 @@ pub unsafe extern "C" fn PMPI_Neighbor_allgather_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLGATHER_INIT, -1, 0, sendcount.max(0) as u64);
-        imp::neighbor::neighbor_allgather_init(
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLGATHER_INIT, -1, 0, sendcount.max(0) as u64);
+        record.end(imp::neighbor::neighbor_allgather_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -698,10 +698,10 @@ pub unsafe extern "C" fn PMPI_Neighbor_allgather_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLGATHER_INIT_C, -1, 0, sendcount.max(0) as u64);
-        imp::neighbor::neighbor_allgather_init(
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLGATHER_INIT_C, -1, 0, sendcount.max(0) as u64);
+        record.end(imp::neighbor::neighbor_allgather_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -770,10 +770,10 @@ pub unsafe extern "C" fn PMPI_Neighbor_allgatherv_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLGATHERV_INIT, -1, 0, sendcount.max(0) as u64);
-        imp::neighbor::neighbor_allgatherv_init(
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLGATHERV_INIT, -1, 0, sendcount.max(0) as u64);
+        record.end(imp::neighbor::neighbor_allgatherv_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -796,10 +796,10 @@ pub unsafe extern "C" fn PMPI_Neighbor_allgatherv_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLGATHERV_INIT_C, -1, 0, sendcount.max(0) as u64);
-        imp::neighbor::neighbor_allgatherv_init(
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLGATHERV_INIT_C, -1, 0, sendcount.max(0) as u64);
+        record.end(imp::neighbor::neighbor_allgatherv_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -863,10 +863,10 @@ pub unsafe extern "C" fn PMPI_Neighbor_alltoall_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLTOALL_INIT, -1, 0, sendcount.max(0) as u64);
-        imp::neighbor::neighbor_alltoall_init(
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLTOALL_INIT, -1, 0, sendcount.max(0) as u64);
+        record.end(imp::neighbor::neighbor_alltoall_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -888,10 +888,10 @@ pub unsafe extern "C" fn PMPI_Neighbor_alltoall_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLTOALL_INIT_C, -1, 0, sendcount.max(0) as u64);
-        imp::neighbor::neighbor_alltoall_init(
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLTOALL_INIT_C, -1, 0, sendcount.max(0) as u64);
+        record.end(imp::neighbor::neighbor_alltoall_init(
             cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -963,10 +963,10 @@ pub unsafe extern "C" fn PMPI_Neighbor_alltoallv_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLTOALLV_INIT, -1, 0, 0);
-        imp::neighbor::neighbor_alltoallv_init(
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLTOALLV_INIT, -1, 0, 0);
+        record.end(imp::neighbor::neighbor_alltoallv_init(
             cx, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -990,10 +990,10 @@ pub unsafe extern "C" fn PMPI_Neighbor_alltoallv_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLTOALLV_INIT_C, -1, 0, 0);
-        imp::neighbor::neighbor_alltoallv_init(
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLTOALLV_INIT_C, -1, 0, 0);
+        record.end(imp::neighbor::neighbor_alltoallv_init(
             cx, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -1065,10 +1065,10 @@ pub unsafe extern "C" fn PMPI_Neighbor_alltoallw_init(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLTOALLW_INIT, -1, 0, 0);
-        imp::neighbor::neighbor_alltoallw_init(
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLTOALLW_INIT, -1, 0, 0);
+        record.end(imp::neighbor::neighbor_alltoallw_init(
             cx, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request,
-        )
+        ))
     })
 }
 
@@ -1092,10 +1092,10 @@ pub unsafe extern "C" fn PMPI_Neighbor_alltoallw_init_c(
         let comm = cx.comm("comm", comm)?;
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_NEIGHBOR_ALLTOALLW_INIT_C, -1, 0, 0);
-        imp::neighbor::neighbor_alltoallw_init(
+        let record = cx.enter(functions::MPI_NEIGHBOR_ALLTOALLW_INIT_C, -1, 0, 0);
+        record.end(imp::neighbor::neighbor_alltoallw_init(
             cx, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request,
-        )
+        ))
     })
 }
 

@@ -3,8 +3,8 @@
 //! All ranks make their steps with the code of the algorithms; a rank waits at a boundary for the messages that it receives up to there.
 //! Each message that is sent is received, with the same length, and none is left. Where a message takes one unit of time and nothing else
 //! takes any, the time is the number of steps. Two models with latencies, bandwidths, and cores that ranks share give times in nanoseconds.
-//! Not here: the same rows through the engine, which is slower (`tests/scale`); protocols of long messages, which the steps do not show;
-//! algorithms that share memory, which send no messages.
+//! Algorithms that share memory send no messages: `shared_memory` has their turns and bytes.
+//! Not here: the same rows through the engine, which is slower (`tests/scale`); protocols of long messages, which the steps do not show.
 
 use mpi_comm::Hosts;
 
@@ -18,6 +18,7 @@ use crate::steps::{Side, Team};
 
 use virtual_time::{COPY, Lengths, Lists, Model, PEER, RECEIVE, SEND, Times, WAIT, run};
 
+mod shared_memory;
 mod virtual_time;
 
 const ROOT: u32 = 3;
@@ -100,26 +101,35 @@ fn layouts(which: CollOp, block: u64, (to, from): (u32, u32), faces: bool, at_ro
     }
 }
 
-/// The steps of all ranks in a call of `ranks` processes, which are two groups if `inter`, and the most messages and bytes of one.
-fn steps(
+/// The processes of a call, and the choice of its algorithm.
+#[derive(Clone, Copy)]
+struct Callers<'h> {
     ranks: u32,
+    /// Whether they are two groups of the same size.
     inter: bool,
-    hosts: Option<&Hosts>,
-    bound: &Bound,
-    settings: &CollSettings,
-) -> (Lists, (u64, u64)) {
-    let (which, block) = (bound.op, bound.block as u64);
-    let size = if inter { ranks / 2 } else { ranks };
-    let scattered = matches!(which, CollOp::ReduceScatter | CollOp::ReduceScatterBlock);
-    let counts = vec![block / 8; if scattered { size as usize } else { 0 }];
-    let count = if scattered { block / 8 * u64::from(size) } else { block / 8 };
-    let (mut lengths, mut most) = (Lengths::default(), (0, 0));
-    let lists = (0..ranks).map(|world| {
+    hosts: Option<&'h Hosts>,
+    /// Most bytes of a publication in shared memory; 0: there is none.
+    longest: u64,
+    settings: &'static CollSettings,
+}
+
+impl Callers<'_> {
+    fn group(&self) -> u32 {
+        if self.inter { self.ranks / 2 } else { self.ranks }
+    }
+
+    /// Calls `make` with the shape of a rank of all, in a call with so many bytes in each block.
+    fn with_shape<R>(&self, bound: &Bound, world: u32, make: impl FnOnce(&Shape<'_>) -> R) -> R {
+        let Callers { inter, hosts, longest, settings, .. } = *self;
+        let (which, block, size) = (bound.op, bound.block as u64, self.group());
+        let scattered = matches!(which, CollOp::ReduceScatter | CollOp::ReduceScatterBlock);
+        let counts = vec![block / 8; if scattered { size as usize } else { 0 }];
+        let count = if scattered { block / 8 * u64::from(size) } else { block / 8 };
         let (rank, group) = (world % size, world / size);
-        let (root, at_root) = match (inter && group == 0, rank == ROOT) {
+        let (root, at_root) = match (inter && group == 0, rank == ROOT % size) {
             (true, true) => (Root::Here, true),
             (true, false) => (Root::Elsewhere, false),
-            (false, is_root) => (Root::Rank(ROOT), is_root && !inter),
+            (false, is_root) => (Root::Rank(ROOT % size), is_root && !inter),
         };
         let sources = AHEAD.map(|ahead| Some((rank + size - ahead % size) % size));
         let destinations = AHEAD.map(|ahead| Some((rank + ahead) % size));
@@ -129,7 +139,7 @@ fn steps(
         let what = Combining { size: 8, plain: 8, count, commutative: true, native: true, direct: true };
         let bytes = (send.bytes_if_present(), recv.bytes_if_present());
         let amounts = Amounts::of(which, size, bytes, (what.bytes(), what.bytes()));
-        let plan = Plan::new(which, size, false, settings, 0);
+        let plan = Plan::new(which, size, false, settings, longest);
         let plan = if hosts.is_some() { plan.with_hosts(which, settings) } else { plan };
         let shape = Shape {
             which,
@@ -152,16 +162,28 @@ fn steps(
         };
         let algorithm = shape.plan.algorithm(which, shape.bytes);
         assert_eq!(bounds::ALGORITHMS[algorithm as usize], bound.algorithm, "{bound:?}");
-        let groups = if inter { [group * size, (1 - group) * size] } else { [0; 2] };
-        let list = List { lengths: &mut lengths, groups, steps: Vec::new(), messages: 0, bytes: 0 };
-        let mut sink = MessagesOnly(list);
-        shape.steps(&mut sink).expect("no step fails");
-        let list = sink.0;
-        most = (most.0.max(list.messages), most.1.max(list.bytes));
-        list.steps
-    });
-    let lists = lists.collect();
-    (Lists { lengths, lists }, most)
+        make(&shape)
+    }
+
+    /// The steps of all ranks, and the most messages and bytes of one.
+    fn steps(&self, bound: &Bound) -> (Lists, (u64, u64)) {
+        let group = self.group();
+        let groups = |world: u32| match self.inter {
+            true => [world / group * group, (1 - world / group) * group],
+            false => [0; 2],
+        };
+        let (mut lengths, mut most) = (Lengths::default(), (0, 0));
+        let lists = (0..self.ranks).map(|world| {
+            let list = List { lengths: &mut lengths, groups: groups(world), steps: Vec::new(), messages: 0, bytes: 0 };
+            let mut sink = MessagesOnly(list);
+            self.with_shape(bound, world, |shape| shape.steps(&mut sink)).expect("no step fails");
+            let list = sink.0;
+            most = (most.0.max(list.messages), most.1.max(list.bytes));
+            list.steps
+        });
+        let lists = lists.collect();
+        (Lists { lengths, lists }, most)
+    }
 }
 
 /// Fails if a call does not cost what its row says, or its time is not that of its steps and of what its ranks, cores and links do.
@@ -171,13 +193,11 @@ fn check(ranks: u32, inter: bool, rows: &[Bound], choose: fn(&CollSettings)) {
 
 /// As [`check`], of a communicator with these hosts.
 fn check_on(ranks: u32, inter: bool, hosts: Option<&Hosts>, rows: &[Bound], choose: fn(&CollSettings)) {
-    let settings = CollSettings::new();
-    settings.shape.set(TREE);
-    settings.ring_from.set(1 << 30);
+    let settings = trees();
     choose(settings);
     let mut last: Option<(Lists, u64)> = None;
     for row in rows {
-        let (lists, most) = steps(ranks, inter, hosts, row, settings);
+        let (lists, most) = Callers { ranks, inter, hosts, longest: 0, settings }.steps(row);
         // Operations that differ only in how blocks are described have the same steps.
         let (lists, steps) = last.take_if(|(last, _)| *last == lists).unwrap_or_else(|| {
             let steps = run(&Model::STEPS, &lists).end;
@@ -193,8 +213,17 @@ fn check_on(ranks: u32, inter: bool, hosts: Option<&Hosts>, rows: &[Bound], choo
     }
 }
 
-/// No call can be faster than its steps one after the other, the work of a rank, that of the cores of a host, or that of its link. None of
-/// the rows is slower than all of these one after the other: that is so of algorithms that keep all hosts busy at the same times.
+/// Settings with which algorithms are trees.
+fn trees() -> &'static CollSettings {
+    let settings = CollSettings::new();
+    settings.shape.set(TREE);
+    settings.ring_from.set(1 << 30);
+    settings
+}
+
+/// No call can be faster than its steps one after the other, the work of a rank, that of the cores of a host, or that of its link. No
+/// call of these rows takes longer than the sum of the four, because in each of them all hosts work at the same times; an algorithm in
+/// which one host waits for the work of another could take longer.
 fn check_time(model: &Model, lists: &Lists, steps: u64, row: &Bound) {
     let Times { end, rank_busy, cores_busy, link_busy } = run(model, lists);
     let step = |latency: u64| steps * (latency + 2 * model.message_overhead);
@@ -256,4 +285,23 @@ fn groups_and_graphs_cost_what_their_rows_say() {
     }
     check(bounds::FEWER, false, bounds::GRAPH, |_| {});
     check(RANKS, false, bounds::GRAPH, |_| {});
+}
+
+/// Where the number of ranks is no power of two, a tree has no more steps than with the next one; an allreduce has one more, because
+/// ranks give their contributions to others first, and get the result from them, until a power of two is left.
+#[test]
+fn trees_of_other_numbers_of_ranks_have_as_many_steps_as_bits() {
+    for ranks in [3, 5, 6, 7, 9, 33, 100, 1000, RANKS - 1] {
+        let log = bounds::log2_up(ranks);
+        for row in bounds::TREES {
+            let (lists, (messages, _)) =
+                Callers { ranks, inter: false, hosts: None, longest: 0, settings: trees() }.steps(row);
+            let end = run(&Model::STEPS, &lists).end;
+            let most = if row.op == CollOp::Allreduce { log + 1 } else { log };
+            assert!(end <= most && messages <= most, "{end} steps, {messages} messages: {row:?} of {ranks} ranks");
+            // In each step a rank hears of as many ranks as one other has heard of.
+            let of_all = matches!(row.op, CollOp::Barrier | CollOp::Allgather);
+            assert!(!of_all || end == log, "{end} steps: {row:?} of {ranks} ranks");
+        }
+    }
 }

@@ -1,7 +1,8 @@
-//! The virtual time of the steps of all ranks: what messages, copies and combinations cost on hosts whose ranks share cores and a link.
+//! The virtual time of the steps of all ranks: what messages, copies and combinations cost on hosts whose ranks share
+//! cores and a link.
 //!
-//! Invariant: where ranks share a host, the one with the earliest time runs next, so cores and links are taken in the order of time, and are
-//! never idle while a rank that needs them is ready.
+//! Invariant: where ranks share a host, the one with the earliest time runs next, so cores and links are taken in the
+//! order of time, and are never idle while a rank that needs them is ready.
 //! Not here: protocols. Each message leaves at once, whether or not its receiver waits for it. `mpi_fabric::simulated` has them: it runs the
 //! engine, with a thread for each rank, which takes hours where 4,096 ranks send to all others.
 
@@ -79,7 +80,7 @@ impl Model {
         link_rate: u64::MAX,
     };
 
-    /// Whether ranks can be in each other's way, so that it matters which runs first.
+    /// Whether ranks share cores and a link, so that it matters which runs first.
     fn shares_hosts(&self) -> bool {
         self.ranks_per_host > 1
     }
@@ -201,7 +202,7 @@ struct Host {
 }
 
 impl Host {
-    /// Lets a core do what a rank is ready for.
+    /// Charges the work of a rank to the core that is free first.
     fn work(&mut self, rank: &mut Progress, time: u64) {
         if time > 0 {
             let Reverse(free_at) = self.cores.pop().expect("a core");
@@ -311,4 +312,45 @@ impl Simulation<'_> {
         own.taken += 1;
         true
     }
+}
+
+/// As in the tests of the algorithms, of hosts with so many ranks and cores.
+fn model(ranks_per_host: u32, cores: u32) -> Model {
+    Model { ranks_per_host, cores, latencies: [300, 1500], message_overhead: 100, copy_rate: 10, link_rate: 12 }
+}
+
+fn lists<const N: usize>(lengths: Lengths, lists: [Vec<u32>; N]) -> Lists {
+    Lists { lengths, lists: lists.into() }
+}
+
+#[test]
+fn a_message_costs_both_overheads_the_link_and_the_latency() {
+    let mut lengths = Lengths::default();
+    let bytes = lengths.intern(1200);
+    let times = run(&model(1, 1), &lists(lengths, [vec![SEND | bytes | 1], vec![RECEIVE | bytes]]));
+    // 100 to send, 1200 / 12 on the link, the latency, 100 to receive.
+    assert_eq!((times.end, times.rank_busy, times.link_busy), (100 + 100 + 1500 + 100, 100, 100));
+}
+
+#[test]
+fn messages_of_one_host_take_the_link_one_after_the_other() {
+    let mut lengths = Lengths::default();
+    let bytes = lengths.intern(1200);
+    let [send, receive] = [|to: u32, bytes| vec![SEND | bytes | to], |from: u32, bytes| vec![RECEIVE | bytes | from]];
+    let all = [send(2, bytes), send(3, bytes), receive(0, bytes), receive(1, bytes)];
+    let times = run(&model(2, 2), &lists(lengths, all));
+    assert_eq!((times.end, times.link_busy, times.cores_busy), (100 + 100 + 100 + 1500 + 100, 200, 200));
+}
+
+#[test]
+fn ranks_that_share_a_core_take_turns_and_messages_within_a_host_take_no_link() {
+    let mut lengths = Lengths::default();
+    let bytes = lengths.intern(1000);
+    let times = run(&model(3, 1), &lists(lengths, [(); 3].map(|()| vec![COPY | bytes])));
+    assert_eq!((times.end, times.rank_busy, times.cores_busy), (300, 100, 300));
+    let mut lengths = Lengths::default();
+    let bytes = lengths.intern(1000);
+    let times = run(&model(2, 2), &lists(lengths, [vec![SEND | bytes | 1], vec![RECEIVE | bytes]]));
+    // The sender copies: 1000 / 10.
+    assert_eq!((times.end, times.link_busy), (100 + 100 + 300 + 100, 0));
 }

@@ -71,6 +71,30 @@ static void blocks(void)
     memcpy(sent, counts, sizeof sent);
     sent[0] = odd ? 0 : 1;
     all_fail(MPI_Alltoallv(data, sent, at, MPI_INT, result, counts, at, MPI_INT, comm));
+    /* As many elements in all, but other parts. */
+    int parts[16];
+    clear(2);
+    memcpy(parts, counts, sizeof parts);
+    ok(MPI_Reduce_scatter(data, result, parts, MPI_INT, MPI_SUM, comm));
+    if (odd)
+        parts[0] = 1, parts[1] = 3;
+    all_fail(MPI_Reduce_scatter(data, result, parts, MPI_INT, MPI_SUM, comm));
+    clear(1);
+}
+
+/* A process sends each other one more or less than it receives from it; then all do. */
+static void apart(void)
+{
+    MPI_Request request;
+    for (int sent = 1; sent <= 3; sent += 2)
+        for (int all = 0; all < 2; all++) {
+            int count = odd || all ? sent : 2;
+            all_fail(MPI_Allgather(data, count, MPI_INT, result, 2, MPI_INT, comm));
+            all_fail(waited(MPI_Ialltoall(data, count, MPI_INT, result, 2, MPI_INT, comm, &request), &request));
+        }
+    ok(MPI_Allgather(data, 2, MPI_INT, result, 2, MPI_INT, comm));
+    ok(MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, result, 2, MPI_INT, comm));
+    ok(MPI_Alltoall(odd ? MPI_IN_PLACE : data, 2, MPI_INT, result, 2, MPI_INT, comm));
 }
 
 static void neighbours(void)
@@ -186,6 +210,7 @@ int main(int argc, char **argv)
     }
     not_blocking();
     blocks();
+    apart();
     neighbours();
     between_groups();
     return finish();

@@ -33,13 +33,24 @@ const RANKS_OF_OTHERS: [usize; 2] = [1, 2];
 /// Numbers of threads of the mixes.
 const THREADS: [&str; 2] = ["1", "3"];
 
-/// Programs with control variables, with the number of ranks and of cases: messages where two processes share memory,
-/// short parts in shared memory, the comparison of arguments, reproducible sums, the algorithms of
-/// many processes, the progress thread, waits that sleep at once, and two hosts.
-const VARIED: [(&str, usize, &str, &[(&str, &str)]); 13] = [
+/// Messages along trees, also of the blocks of an MPI_Alltoall.
+const TREES: &[(&str, &str)] = &[("FERRUM_COLL_SHAPE", "tree"), ("FERRUM_COLL_ALLTOALL_SHAPE", "tree")];
+/// A message between each two processes.
+const FLAT: &[(&str, &str)] = &[("FERRUM_COLL_SHAPE", "flat"), ("FERRUM_COLL_ALLTOALL_SHAPE", "flat")];
+
+/// Programs with control variables, with the number of ranks and of cases: both shapes of messages, messages where two
+/// processes share memory, short parts in shared memory, the comparison of arguments, reproducible sums, the algorithms
+/// of many processes, the progress thread, waits that sleep at once, and two hosts.
+const VARIED: [(&str, usize, &str, &[(&str, &str)]); 18] = [
+    ("every", 3, "1", TREES),
+    ("every", 6, "1", TREES),
+    ("every", 9, "1", TREES),
+    ("every", 4, "1", FLAT),
     ("every", 2, "2", &[("FERRUM_COLL_SHARED", "off")]),
     ("every", 2, "2", &[("FERRUM_COLL_SHARED_CHUNK", "1024")]),
+    // Where processes share cores this is the part of a broadcast only.
     ("every", 5, "1", &[("FERRUM_COLL_SHARED_CHUNK", "1024")]),
+    ("every", 5, "1", &[("FERRUM_COLL_SHARED", "off"), ("FERRUM_COLL_SPLIT_LIMIT", "1")]),
     ("every", 2, "1", &[("FERRUM_COLL_CHECK", "on")]),
     ("every", 3, "1", &[("FERRUM_COLL_CHECK", "on")]),
     ("every", 4, "1", &[("FERRUM_COLL_REPRODUCIBLE_SUMS", "on")]),
@@ -57,6 +68,8 @@ const VARIED: [(&str, usize, &str, &[(&str, &str)]); 13] = [
     ("mix", 4, "20", &[(FORCE, "hosts")]),
 ];
 
+/// The root of the calls in which a rank is killed.
+const ROOT: &str = "1";
 /// Operations whose long data go through shared memory in parts.
 const IN_PARTS: [&str; 7] = ["Bcast", "Reduce", "Allreduce", "Gather", "Scatter", "Allgather", "Alltoall"];
 
@@ -99,7 +112,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     if ours {
         for (name, ranks, cases, variables) in VARIED {
             let program = folder.join(name);
-            let test = format!("{name} {ranks} {}", variables[0].0);
+            let test = format!("{name} {ranks} {}={}", variables[0].0, variables[0].1);
             let arguments = [&seed, cases, "strict"];
             if variables[0].0 == FORCE && network::skips_without_libfabric(&test, report) {
                 continue;
@@ -111,8 +124,14 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         let program = compile(&library, "killed", &folder)?;
         for function in calls::functions(&spec) {
             report.step(&format!("killed {function}"), || killed(&library, &program, &[function, "2"]))?;
-            let within_groups =
-                ["scan", "exscan", "neighbor"].iter().any(|word| function.to_lowercase().contains(word));
+            let names = |words: &[&str]| words.iter().any(|word| function.to_lowercase().contains(word));
+            if (names(&["bcast", "gather", "scatter"]) || names(&["reduce"]) && !names(&["allreduce"]))
+                && !names(&["allgather", "reduce_scatter", "neighbor"])
+            {
+                let test = format!("killed {function}, the root");
+                report.step(&test, || killed(&library, &program, &[function, ROOT]))?;
+            }
+            let within_groups = names(&["scan", "neighbor"]);
             if !within_groups {
                 let test = format!("killed {function}, between groups");
                 report.step(&test, || killed(&library, &program, &[function, "2", "groups"]))?;
@@ -130,9 +149,16 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
 fn killed(library: &Library, program: &Path, arguments: &[&str]) -> Result<()> {
     let outcome = process::run(library.launch(4, program).args(arguments), LIMIT)?;
     let line = outcome.stderr.lines().find(|line| line.contains("was killed by signal 9"));
-    let calls = [format!("MPI_{}", arguments[0]), "MPI_Start".to_owned(), "MPI_Wait".to_owned()];
+    let (function, rank) = (arguments[0], format!("rank {} of 4", arguments[1]));
+    let waits = function.starts_with('I') || function.contains("_init");
+    let in_call = |line: &str| {
+        let mut words = line.split(|it: char| it != '_' && !it.is_ascii_alphanumeric());
+        words.any(|word| {
+            word.strip_prefix("MPI_") == Some(function) || waits && ["MPI_Start", "MPI_Wait"].contains(&word)
+        })
+    };
     match line {
-        Some(line) if line.contains("rank 2 of 4") && calls.iter().any(|call| line.contains(call)) => Ok(()),
+        Some(line) if line.contains(&rank) && in_call(line) => Ok(()),
         _ => Err(outcome.report().into()),
     }
 }
