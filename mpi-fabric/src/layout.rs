@@ -96,6 +96,9 @@ pub mod header {
     pub const CALIBRATED: usize = 0xc8;
     /// How many.
     pub const CALIBRATED_WORDS: usize = 6;
+    /// u64: two bits for each class of lengths of copies by the kernel, as their receivers measured (`mpi-p2p`): 1 the receiver
+    /// alone is faster, 2 both processes are, 0 not measured.
+    pub const COPIED_BY_BOTH: usize = 0xf8;
     /// 16 x u64: bit `r` is set if rank `r` is to end because a process has aborted a part of the job that it is in.
     pub const TO_END: usize = 0x100;
     /// 16 x u64: bit `r` is set once rank `r` has ended so, and the others continue. The launcher sets it.

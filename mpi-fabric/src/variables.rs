@@ -77,7 +77,7 @@ mpi_t::instruments! {
             { name: "fabric_ring_used", class: Percentage, type: f64, unit: "part of 1", category: "fabric.queues" },
         /// Nanoseconds until a cache line that the process has written is here, above what reading the clock takes: the
         /// median of the last measurements, 0 before the first. Below 50, with processors of Intel 80, the two processes run on cores that share a
-        /// cache. Measured now and then while this process sends messages of 2 KiB and more (in cells, of more than 32 bytes);
+        /// cache: so the choice between ordinary and streaming stores (fabric_copy_stores) follows from this measurement. Measured now and then while this process sends messages of 2 KiB and more (in cells, of more than 32 bytes);
         /// updated then and by the allocation of the handle.
         pub distance: Size =
             { name: "fabric_ring_distance", class: Generic, type: u64, unit: "nanoseconds",

@@ -196,6 +196,9 @@ impl Core {
                 rest_from = wanted.min(claimed * chunk);
             }
         }
+        let failed = self.requests.get(request).is_none_or(|request| request.error.is_some());
+        let whole = in_place && rest_from == wanted && !failed;
+        self.both_limit.ended(endpoint.copied_by_both(), ended.id, whole);
         if let (false, Some(request)) = (in_place, self.requests.get_mut(request)) {
             let text = format!("process {from} of the job could not copy its part of the message");
             request.error.get_or_insert_with(|| Error::new(MPI_ERR_OTHER, text));

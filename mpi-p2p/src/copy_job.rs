@@ -182,6 +182,11 @@ impl CopyJobs {
         self.list.push(CopyJob { id, request, copier, remote, side, claims, open: true, copiers: 0, copied: 0 });
     }
 
+    /// The id of the job that is added next, if there is none now.
+    pub fn next_if_idle(&self) -> Option<u64> {
+        self.list.is_empty().then_some(self.next_id)
+    }
+
     /// The oldest job with parts to claim.
     pub fn first_open(&self) -> Option<usize> {
         if self.open == 0 { None } else { self.list.iter().position(|job| job.open) }

@@ -13,8 +13,8 @@ use crate::registration;
 use crate::run_table::RunTable;
 use crate::wire::{self, Offer};
 
-/// From this size on, both sides copy.
-pub(crate) const SHARE_FROM: u64 = 32 << 10;
+/// Shortest message of memory with gaps that is copied directly.
+pub(crate) const RUNS_FROM: u64 = 32 << 10;
 /// Chunks are a quarter of a message, so that both sides end together, and never tiny.
 pub(crate) fn chunk_bytes(bytes: u64) -> u64 {
     (bytes.div_ceil(4)).next_multiple_of(4096).clamp(16 << 10, CHUNK_MAX)
@@ -52,7 +52,7 @@ pub(crate) fn offered_with_gaps(
 /// long enough to be read by the receiver.
 fn ways_of(endpoint: &Endpoint, settings: &EngineSettings, dest: u32, data: &SendBuf<'_>) -> (u8, Option<RunTable>) {
     let bytes = data.bytes();
-    let writes = bytes >= SHARE_FROM
+    let writes = bytes >= RUNS_FROM
         && data.mean_run() >= settings.copy_runs_from.get()
         && dest != endpoint.rank()
         && endpoint.can_copy_runs(dest);
@@ -78,13 +78,14 @@ fn regions_of(
     if reads { region_table::register(endpoint, dest, data) } else { None }
 }
 
-/// Which processes copy a message of `wanted` bytes between memory in one piece on both sides; `set`: `p2p_single_copy_by`.
-pub(crate) fn copied_whole(set: i32, has_slot: bool, wanted: u64) -> Copied {
+/// Which processes copy a message between memory in one piece on both sides; `set`: `p2p_single_copy_by`, `both`: whether both
+/// processes do where that is not set.
+pub(crate) fn copied_whole(set: i32, has_slot: bool, both: bool) -> Copied {
     match set {
         _ if !has_slot => Copied::ByReceiver,
         BY_SENDER => Copied::BySender,
         BY_BOTH => Copied::ByBoth,
-        BY_AUTO if wanted >= SHARE_FROM => Copied::ByBoth,
+        BY_AUTO if both => Copied::ByBoth,
         _ => Copied::ByReceiver,
     }
 }
@@ -92,7 +93,7 @@ pub(crate) fn copied_whole(set: i32, has_slot: bool, wanted: u64) -> Copied {
 /// Which processes copy the `wanted` bytes of a message between memory of which one side or both have gaps. The
 /// kernel passes over many short runs of the process that calls it, but not of the other one; `least`: shortest mean
 /// length of its runs.
-/// Where both sides can copy, `set` is as for [`copied_whole`].
+/// Where both sides can copy, `set` is `p2p_single_copy_by`.
 pub(crate) fn copied_in_runs(
     offer: Offer,
     buffer: &RecvBuf<'_>,

@@ -14,6 +14,7 @@ use mpi_errors::Error;
 use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 
 use crate::background::Background;
+use crate::both_limit::BothLimit;
 use crate::buffered::Buffered;
 use crate::chains::Key;
 use crate::context::{ContextSpec, Contexts};
@@ -104,6 +105,8 @@ pub(crate) struct Core {
     pub settings: &'static EngineSettings,
     /// Which blocking sends go in fragments.
     pub pipelined_limit: PipelinedLimit,
+    /// Which messages both processes copy by the kernel.
+    pub both_limit: BothLimit,
     /// Requests and messages that MPI_T handles are bound to.
     pub on_demand: OnDemandMetrics,
     /// Reasons for which a blocking receive is posted at once: communicators whose room in posted receives is kept, and
@@ -217,6 +220,7 @@ impl Core {
             events: MessageEvents::new(),
             sizes,
             settings,
+            both_limit: BothLimit::new(pipelined_limit.instruments),
             pipelined_limit,
             on_demand: OnDemandMetrics::default(),
             posting: 0,

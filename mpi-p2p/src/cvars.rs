@@ -46,7 +46,7 @@ mpi_t::cvars! {
             name: "p2p_copy_shared_from", unit: "bytes", category: "p2p.protocol", scope: Local, verbosity: TunerAll },
         /// Which process makes the single copy of a message that this process receives by the kernel's copies from another one of
         /// its host: receiver: this one; sender: the other one; both: each copies chunks that the other one has not begun, of
-        /// 16 KiB at least, until none is left; auto: both from 32 KiB on, and the receiver of shorter ones. The receiver
+        /// 16 KiB at least, until none is left; auto: both from p2p_both_copy_from on, and the receiver of shorter ones. The receiver
         /// alone copies while its transfer slots are all in use (p2p_transfer_slots_free), and from itself. A sender that
         /// cannot copy (fabric_single_copy) sends fragments where it was to copy alone. Where memory has gaps that only
         /// one process can copy (p2p_copy_runs_from), that one copies; partitions are copied by their sender. Which
@@ -55,6 +55,13 @@ mpi_t::cvars! {
         pub single_copy_by: i32 = BY_AUTO => {
             name: "p2p_single_copy_by", unit: "", category: "p2p.protocol", scope: Local, states: &COPIERS,
             verbosity: TunerAll },
+        /// Smallest message in bytes in one piece that both processes copy by the kernel where p2p_single_copy_by is auto. -1: as
+        /// receivers measure it, each class of lengths from 16 KiB to 128 KiB by its first 16 messages that come one at a time,
+        /// half of them in each way; one process measures a class for its host, in no more messages than take 2 ms. Until then
+        /// 32 KiB (p2p_calibration_both_from). Takes effect with the next message.
+        pub both_copy_from: i32 = AUTOMATIC => {
+            name: "p2p_both_copy_from", unit: "bytes", category: "p2p.protocol", scope: Local,
+            range: -1..=i32::MAX as i128, verbosity: TunerAll },
         /// Longest message in bytes of a blocking send, and of a started one for whose end a call waits, that goes in
         /// fragments, which both processes copy at the same time, where the kernel could copy it too: between processes of one
         /// thread. -1: as one process of the host measures it at its first such send of 64 KiB or more

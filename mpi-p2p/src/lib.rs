@@ -21,7 +21,7 @@
 //! - `owned`, `owned_exchange`: operations with their data, for programs in Rust; `owned_restart`: starts of several.
 //! - `engine`: the calls. `waiting`, `complete`, `get_status`, `probe`, `start`, `generalized`, `buffer_calls`,
 //!   `remote`, `service`, `context_agreement`, `on_demand_handles`, `posted_handles`: further calls, by subject.
-//! - `instruments`, `events`, `request_events`, `cvars`, `limits`, `pipelined_limit`: metrics, events and settings.
+//! - `instruments`, `events`, `request_events`, `cvars`, `limits`, `pipelined_limit`, `both_limit`: metrics, events and settings.
 //!
 //! The graph of modules has no cycle.
 //! Invariants: one `Engine` per process, all of its state behind the process's lock; nothing that another process wrote
@@ -35,6 +35,7 @@ mod arrivals;
 mod at_once;
 mod awaited;
 mod background;
+mod both_limit;
 mod buffer_calls;
 mod buffered;
 mod buffered_send;

@@ -23,6 +23,11 @@ mpi_t::instruments! {
         /// before. Updated by the first blocking send of a message longer than the eager limit after a change.
         pub limit_far: Size =
             { name: "p2p_calibration_limit_far", class: Generic, type: u64, unit: "bytes", category: "p2p.protocol" },
+        /// Smallest message in bytes from which on both processes copy all messages of this receiver by the kernel, if
+        /// p2p_single_copy_by is auto: p2p_both_copy_from, or with -1 as measured, and 32 KiB before. Updated by the first such copy after a
+        /// change.
+        pub both_from: Size =
+            { name: "p2p_calibration_both_from", class: Generic, type: u64, unit: "bytes", category: "p2p.protocol" },
         /// Fixed time in nanoseconds of a copy by the kernel, as one process of this host measured it for all. 0 until
         /// this process has read the calibration, which its first blocking send of 64 KiB or more does, and its next
         /// ones while another process measures. Constant from then on, as all p2p_calibration_ variables of times.

@@ -18,8 +18,9 @@ use smallvec::SmallVec;
 
 use crate::chains::Key;
 use crate::copy_job::{Claims, Remote, Side};
-use crate::copy_ways::{Copied, SHARE_FROM, copied_in_runs, copied_whole};
+use crate::copy_ways::{Copied, RUNS_FROM, copied_in_runs, copied_whole};
 use crate::core::{Core, Reply};
+use crate::cvars::BY_AUTO;
 use crate::delivery::{accepted, unpack_payload};
 use crate::message::Matched;
 use crate::region_table::BYTES_FROM;
@@ -64,25 +65,27 @@ impl Core {
             return;
         }
         let has_slot = near && from != endpoint.rank() && !self.slots.are_all_used();
-        let can_share = has_slot && wanted >= SHARE_FROM;
         let set = self.settings.single_copy_by.get();
         let least = self.settings.copy_runs_from.get();
         let copied_by = match (offer.ways, buffer.address()) {
             (0, Some(_)) if offer.region.is_none() || !endpoint.can_copy(from) => Copied::Never,
             (0, Some(_)) if offer.pipelined && near && !self.lock.is_contended() => Copied::Never,
-            (0, Some(_)) => copied_whole(set, has_slot, wanted),
+            (0, Some(_)) => {
+                let both = set == BY_AUTO && has_slot && self.is_copied_by_both(endpoint, wanted);
+                copied_whole(set, has_slot, both)
+            }
             _ if offer.has_regions() => {
                 let reads = endpoint.way(from) == Way::Network && endpoint.can_copy(from) && !offer.region.is_none();
                 let long = buffer.address().is_some() || buffer.mean_run() >= least.max(BYTES_FROM);
                 if reads && long { Copied::ByReceiver } else { Copied::Never }
             }
-            _ if wanted < SHARE_FROM => Copied::Never,
+            _ if wanted < RUNS_FROM => Copied::Never,
             // Over a network the receiver reads into its own runs; those of a sender have a registration each if they are few.
             (0, None) if endpoint.way(from) == Way::Network && endpoint.can_copy(from) => {
                 copied_in_runs(offer, &buffer, wanted, (false, set), least.max(BYTES_FROM))
             }
             _ if !endpoint.can_copy_runs(from) => Copied::Never,
-            _ => copied_in_runs(offer, &buffer, wanted, (can_share, set), least),
+            _ => copied_in_runs(offer, &buffer, wanted, (has_slot, set), least),
         };
         let copier = if copied_by == Copied::Never { None } else { endpoint.copier(from).ok() };
         if let Some(copier) = copier {
@@ -109,6 +112,12 @@ impl Core {
             return;
         }
         self.receive_fragments(endpoint, handle, buffer, (from, peer), wanted);
+    }
+
+    /// Whether both processes copy a message in one piece that the kernel copies.
+    fn is_copied_by_both(&mut self, endpoint: &Endpoint, wanted: u64) -> bool {
+        let set = self.settings.both_copy_from.get();
+        self.both_limit.permits(set, endpoint.copied_by_both(), wanted, self.copies.next_if_idle())
     }
 
     /// Copies the message from shared memory, without the sender's help.

@@ -54,6 +54,7 @@ fn set(rank: &Rank, by: i32) {
     settings.pipelined_limit.set(0);
     settings.ahead_limit.set(0);
     settings.cell_limit.set(0);
+    settings.both_copy_from.set(32 << 10);
 }
 
 fn can_copy(rank: &Rank) -> bool {
@@ -104,6 +105,35 @@ fn both_copy_where_both_are_set_and_by_default() {
         // A message of two chunks may be shared as well.
         let short = (0..20_000).any(|_| message(rank, &sums, 32_767, false)[1] > 0);
         assert!(short, "the sender copied nothing of 20000 messages");
+    });
+}
+
+#[test]
+fn the_limit_of_copies_by_both_is_measured_once_and_a_number_forces_it() {
+    const BYTES: usize = 40_000;
+    let sums = Arc::new(Mutex::default());
+    run(2, move |rank| {
+        if !can_copy(rank) {
+            return;
+        }
+        let (settings, limit) = (rank.engine.settings(), &rank.engine.calibration().both_from);
+        set(rank, AUTO);
+        for (limit_bytes, helps) in [(BYTES as i32 + 1, false), (BYTES as i32, true), (0, true)] {
+            settings.both_copy_from.set(limit_bytes);
+            let helped = (0..if helps { 20_000 } else { 20 }).any(|_| message(rank, &sums, BYTES, false)[1] > 0);
+            assert_eq!(helped, helps, "from {limit_bytes}");
+            assert!(rank.me() == 0 || limit.get() == limit_bytes as u64);
+        }
+        settings.both_copy_from.set(-1);
+        // The messages of this class that are measured, and one behind them.
+        for _ in 0..17 {
+            let [received, sent, _] = message(rank, &sums, BYTES, false);
+            assert_eq!(received + sent, BYTES as u64);
+        }
+        let found = limit.get();
+        assert!(rank.me() == 0 || found == 32 << 10 || found == 64 << 10, "{found}");
+        (0..20).for_each(|_| _ = message(rank, &sums, BYTES, false));
+        assert_eq!(limit.get(), found);
     });
 }
 

@@ -4,7 +4,9 @@
 
 use super::Endpoint;
 use crate::calibration::{Calibrated, CalibrationWords, calibrate};
+use crate::layout::header;
 use crate::settings::{AUTO, BUFFER, CACHED};
+use crate::sync::AtomicU64;
 
 /// Whether a receiver runs on a core that shares a cache with this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,11 @@ impl Endpoint {
             }
             found => found,
         }
+    }
+
+    /// The word of the job memory that has what receivers measured of copies by both processes. Every process may write it.
+    pub fn copied_by_both(&self) -> &AtomicU64 {
+        self.job.mapping().word(header::COPIED_BY_BOTH)
     }
 }
 

@@ -281,7 +281,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_single_copy_by",
-                description: "Which process makes the single copy of a message that this process receives by the kernel's copies from another one of its host: receiver: this one; sender: the other one; both: each copies chunks that the other one has not begun, of 16 KiB at least, until none is left; auto: both from 32 KiB on, and the receiver of shorter ones. The receiver alone copies while its transfer slots are all in use (p2p_transfer_slots_free), and from itself. A sender that cannot copy (fabric_single_copy) sends fragments where it was to copy alone. Where memory has gaps that only one process can copy (p2p_copy_runs_from), that one copies; partitions are copied by their sender. Which messages go in fragments is not changed (p2p_pipelined_limit, fabric_single_copy). Takes effect with the next message.",
+                description: "Which process makes the single copy of a message that this process receives by the kernel's copies from another one of its host: receiver: this one; sender: the other one; both: each copies chunks that the other one has not begun, of 16 KiB at least, until none is left; auto: both from p2p_both_copy_from on, and the receiver of shorter ones. The receiver alone copies while its transfer slots are all in use (p2p_transfer_slots_free), and from itself. A sender that cannot copy (fabric_single_copy) sends fragments where it was to copy alone. Where memory has gaps that only one process can copy (p2p_copy_runs_from), that one copies; partitions are copied by their sender. Which messages go in fragments is not changed (p2p_pipelined_limit, fabric_single_copy). Takes effect with the next message.",
                 unit: "",
                 category: "p2p.protocol",
                 value: ValueType::I32,
@@ -293,6 +293,22 @@ pub static CATALOG: Catalog = Catalog {
                 until_init: false,
             },
             initial: Initial::I32(0),
+        },
+        CvarRow {
+            definition: CvarDef {
+                name: "p2p_both_copy_from",
+                description: "Smallest message in bytes in one piece that both processes copy by the kernel where p2p_single_copy_by is auto. -1: as receivers measure it, each class of lengths from 16 KiB to 128 KiB by its first 16 messages that come one at a time, half of them in each way; one process measures a class for its host, in no more messages than take 2 ms. Until then 32 KiB (p2p_calibration_both_from). Takes effect with the next message.",
+                unit: "bytes",
+                category: "p2p.protocol",
+                value: ValueType::I32,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::TunerAll,
+                limits: Limits::Whole(-1, 2147483647),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::I32(-1),
         },
         CvarRow {
             definition: CvarDef {
@@ -1718,6 +1734,17 @@ pub static CATALOG: Catalog = Catalog {
         PvarRow {
             name: "p2p_calibration_limit_far",
             description: "Longest message in bytes that a blocking send of this process sends in fragments to a process on a core that shares no cache (fabric_ring_distance is 50 or more, with processors of Intel 80): p2p_pipelined_limit, or with -1 as calibrated, and 16 MiB before. Updated by the first blocking send of a message longer than the eager limit after a change.",
+            unit: "bytes",
+            category: "p2p.protocol",
+            class: PvarClass::Generic,
+            value: ValueType::U64,
+            bind: Bind::NoObject,
+            verbosity: Verbosity::TunerDetail,
+            states: None,
+        },
+        PvarRow {
+            name: "p2p_calibration_both_from",
+            description: "Smallest message in bytes from which on both processes copy all messages of this receiver by the kernel, if p2p_single_copy_by is auto: p2p_both_copy_from, or with -1 as measured, and 32 KiB before. Updated by the first such copy after a change.",
             unit: "bytes",
             category: "p2p.protocol",
             class: PvarClass::Generic,
@@ -4368,7 +4395,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_distance",
-            description: "Nanoseconds until a cache line that the process has written is here, above what reading the clock takes: the median of the last measurements, 0 before the first. Below 50, with processors of Intel 80, the two processes run on cores that share a cache. Measured now and then while this process sends messages of 2 KiB and more (in cells, of more than 32 bytes); updated then and by the allocation of the handle.",
+            description: "Nanoseconds until a cache line that the process has written is here, above what reading the clock takes: the median of the last measurements, 0 before the first. Below 50, with processors of Intel 80, the two processes run on cores that share a cache: so the choice between ordinary and streaming stores (fabric_copy_stores) follows from this measurement. Measured now and then while this process sends messages of 2 KiB and more (in cells, of more than 32 bytes); updated then and by the allocation of the handle.",
             unit: "nanoseconds",
             category: "fabric.queues",
             class: PvarClass::Generic,

@@ -1,6 +1,6 @@
 /* The limit between fragments and copies by the kernel is measured by one process, at a blocking send of 64 KiB or
- * more, and used by all; a number in p2p_pipelined_limit takes its place. With the argument `off` the kernel is not to
- * copy, and nothing is measured. */
+ * more, and used by all; a number in p2p_pipelined_limit takes its place. So is the limit of copies by both.
+ * With the argument `off` the kernel is not to copy, and nothing is measured. */
 #include "../tool/tool.h"
 
 enum { BUILT_IN = 16 << 20, SMALLEST = 64 << 10, LARGEST = 64 << 20, ROOM = LARGEST + 1 };
@@ -18,11 +18,11 @@ static unsigned long long value(const char *name)
     return is;
 }
 
-static void set_limit(int bytes)
+static void set(const char *name, int bytes)
 {
     MPI_T_cvar_handle handle;
     int index = -1, count;
-    ok(MPI_T_cvar_get_index("p2p_pipelined_limit", &index));
+    ok(MPI_T_cvar_get_index(name, &index));
     ok(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
     ok(MPI_T_cvar_write(handle, &bytes));
     ok(MPI_T_cvar_handle_free(&handle));
@@ -57,6 +57,27 @@ static unsigned long long in_fragments(char *out, char *in, int bytes)
     unsigned long long is = read_pvar(session, parts);
     ok(MPI_T_pvar_handle_free(session, &parts));
     return is;
+}
+
+/* Receivers measure whether both processes copy messages of a class of lengths; a number takes the place of that. */
+static void copied_by_both(char *out, char *in)
+{
+    check_equal(value("p2p_calibration_both_from"), 32 << 10);
+    set("p2p_pipelined_limit", 0);
+    for (int i = 0; i < 40; i++)
+        pass(out, in, 100000);
+    unsigned long long from = value("p2p_calibration_both_from");
+    check(from == 32 << 10 || from == 128 << 10);
+    for (int limit = 100000; limit < 100002; limit++) {
+        set("p2p_both_copy_from", limit);
+        pass(out, in, 100000);
+        check_equal(value("p2p_calibration_both_from"), (unsigned long long)limit);
+    }
+    set("p2p_both_copy_from", -1);
+    pass(out, in, 100000);
+    from = value("p2p_calibration_both_from");
+    check(from == 32 << 10 || from == 128 << 10);
+    set("p2p_pipelined_limit", -1);
 }
 
 int main(int argc, char **argv)
@@ -100,16 +121,17 @@ int main(int argc, char **argv)
         check(in_fragments(out, in, least) >= (unsigned long long)least);
         /* The first 64 KiB go with the offer only if the rest goes in fragments. */
         check_equal(in_fragments(out, in, most + 1), 0);
-        set_limit(0);
+        set("p2p_pipelined_limit", 0);
         check_equal(in_fragments(out, in, SMALLEST + 1), 0);
         check_equal(value("p2p_calibration_limit_near"), 0);
-        set_limit(2147483647);
+        set("p2p_pipelined_limit", 2147483647);
         check(in_fragments(out, in, most + 1) >= (unsigned long long)most + 1);
         check_equal(value("p2p_calibration_limit_far"), 2147483647);
-        set_limit(-1);
+        set("p2p_pipelined_limit", -1);
         check(in_fragments(out, in, least) >= (unsigned long long)least);
         check_equal(value("p2p_calibration_limit_near"), near);
         check_equal(value("p2p_calibration_limit_far"), far);
+        copied_by_both(out, in);
     } else {
         check_equal(near, BUILT_IN);
         check_equal(far, BUILT_IN);

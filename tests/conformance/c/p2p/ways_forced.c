@@ -187,6 +187,7 @@ static void kernel(void)
     MPI_T_pvar_handle free_slots =
         watch(session, "p2p_transfer_slots_free", MPI_T_PVAR_CLASS_LOWWATERMARK, MPI_COMM_NULL);
     limits(0, 0, 0);
+    set("p2p_both_copy_from", 32 * KIB);
     unsigned long long slots = read_pvar(session, free_slots);
     for (int started = 0; started < 2; started++)
         for (int i = 1; i < SIZES && sizes[i] < 32 * KIB; i++) {
@@ -212,6 +213,7 @@ static void kernel(void)
         parts += counts[COPIED] > 0;
     }
     check(helped > 0 && parts > 0);
+    set("p2p_both_copy_from", -1);
     ok(MPI_T_pvar_handle_free(session, &free_slots));
 }
 
