@@ -3,11 +3,12 @@
 //! Values count up from [`FIRST`] and are never reused. So processes that add in the same order get the same values,
 //! and a removed value never gets another meaning. Entries are in ascending order of their values: while none has been
 //! removed an entry's place is its value less [`FIRST`], and later a binary search finds it. All of them are under one
-//! mutex, which takes no locked instruction while the process has one thread.
+//! mutex, which takes no locked instruction while the process has one thread. A word has the code whose class was looked up last,
+//! so that this needs no mutex.
 //! Invariant: a class exists at least as long as the codes that the program added to it.
 //! Not here: codes of instances (`codes`), texts of the ABI's classes (`classes`).
 
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use mpi_core::ShortMutex;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_OTHER};
@@ -24,6 +25,9 @@ pub struct AddedCodes {
     /// The value of `MPI_LASTUSEDCODE`; written under the mutex, read by the program through its address.
     last: AtomicI32,
     entries: ShortMutex<Entries>,
+    /// The last class or code that was looked up, in the upper half, and its class; 0: none. Written under the mutex; a removal
+    /// clears it.
+    recent: AtomicU64,
 }
 
 /// Entries in ascending order of their values.
@@ -86,7 +90,8 @@ impl Default for AddedCodes {
 impl AddedCodes {
     /// An empty table.
     pub const fn new() -> Self {
-        AddedCodes { last: AtomicI32::new(FIRST - 1), entries: ShortMutex::new(Entries(Vec::new())) }
+        let entries = ShortMutex::new(Entries(Vec::new()));
+        AddedCodes { last: AtomicI32::new(FIRST - 1), entries, recent: AtomicU64::new(0) }
     }
 
     /// The value of `MPI_LASTUSEDCODE`: no code of this process is larger. Its address never changes.
@@ -142,6 +147,7 @@ impl AddedCodes {
             return Err(has_text("errorclass", class));
         }
         entries.remove(class);
+        self.recent.store(0, Ordering::Relaxed);
         Ok(())
     }
 
@@ -158,6 +164,7 @@ impl AddedCodes {
             return Err(has_text("errorcode", code));
         }
         entries.remove(code);
+        self.recent.store(0, Ordering::Relaxed);
         if let Some(entry) = entries.get_mut(class) {
             entry.codes -= 1;
         }
@@ -175,7 +182,20 @@ impl AddedCodes {
     /// The class of an added class or code.
     #[inline]
     pub fn class_of(&self, code: i32) -> Option<i32> {
-        self.entries.lock().get(code).map(|entry| entry.class)
+        self.recent_class(code).or_else(|| {
+            let entries = self.entries.lock();
+            let class = entries.get(code)?.class;
+            // Relaxed: the word alone has all that its readers use.
+            self.recent.store(u64::from(code as u32) << 32 | u64::from(class as u32), Ordering::Relaxed);
+            Some(class)
+        })
+    }
+
+    /// The class of the value that [`Self::class_of`] found last; `None` for all others. Takes no mutex.
+    #[inline]
+    pub fn recent_class(&self, code: i32) -> Option<i32> {
+        let word = self.recent.load(Ordering::Relaxed);
+        ((word >> 32) as u32 as i32 == code && word != 0).then_some(word as u32 as i32)
     }
 
     /// Passes the text of an added class or code to `read`, empty if it has none, and returns the result. `read` must
@@ -242,6 +262,23 @@ mod tests {
         codes.remove_code(code).expect("added");
         codes.remove_class(class).expect("no code left");
         assert_eq!((codes.class_of(class), codes.class_of(code)), (None, None));
+    }
+
+    #[test]
+    fn the_last_class_found_needs_no_mutex_until_a_value_is_removed() {
+        let codes = AddedCodes::new();
+        let code = codes.add_code(MPI_ERR_TAG).expect("room");
+        assert_eq!((codes.recent_class(code), codes.recent_class(0)), (None, None));
+        assert_eq!(codes.class_of(code), Some(MPI_ERR_TAG));
+        let entries = codes.entries.lock();
+        assert_eq!((codes.class_of(code), codes.recent_class(code + 1)), (Some(MPI_ERR_TAG), None));
+        drop(entries);
+        codes.remove_code(code).expect("added");
+        assert_eq!((codes.recent_class(code), codes.class_of(code)), (None, None));
+        let class = codes.add_class().expect("room");
+        assert_eq!((codes.class_of(class), codes.recent_class(class)), (Some(class), Some(class)));
+        codes.remove_class(class).expect("added");
+        assert_eq!(codes.class_of(class), None);
     }
 
     #[test]

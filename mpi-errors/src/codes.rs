@@ -63,6 +63,12 @@ impl ErrorCodes {
         }
     }
 
+    /// The class of a code of the program that [`Self::class_of`] found last; `None` for all others.
+    #[inline]
+    pub fn recent_class(&self, code: i32) -> Option<i32> {
+        self.added.recent_class(code)
+    }
+
     /// The text of a code (`MPI_Error_string`), at most `MPI_MAX_ERROR_STRING - 1` bytes; for a class, or an instance
     /// whose text is no longer kept, the text of the class. `None` as for [`ErrorCodes::class_of`].
     pub fn string_of(&self, code: i32) -> Option<String> {

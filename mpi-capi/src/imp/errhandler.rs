@@ -117,10 +117,11 @@ pub fn errhandler_free(errhandler: Out<usize>) -> Outcome {
     Ok(())
 }
 
-/// The short way of `MPI_Error_class`: of the library's own codes.
+/// The short way of `MPI_Error_class`: of the library's own codes, and of the program's code that was looked up last.
 #[inline(always)] // one caller: the entry point
 pub fn error_class_quickly(code: i32, class: *mut i32) -> bool {
-    own_class(code).is_some_and(|found| check::set_quickly(class, found))
+    let found = own_class(code).or_else(|| mpi_env::codes().recent_class(code));
+    found.is_some_and(|found| check::set_quickly(class, found))
 }
 
 /// `MPI_Error_class`
