@@ -4,7 +4,8 @@
 //! - `port`: a place where a process waits for others, with a name for them. `dial`: the other end.
 //! - `network_port`: the part of a port that processes on other hosts reach.
 //! - `over`: the intercommunicator of two groups whose roots have a connected socket.
-//! - `names`: published names. `words`: words over a socket. `wait`: waiting for a socket while messages move on.
+//! - `names`: published names; `names_folder`: those that other hosts find.
+//! - `words`: words over a socket. `wait`: waiting for a socket while messages move on.
 //!
 //! Invariant: the socket carries the handshake only; after it, and after an error that both ends agree on, nothing is
 //! under way there.
@@ -14,6 +15,7 @@
 
 mod dial;
 mod names;
+mod names_folder;
 mod network_port;
 mod over;
 mod port;

@@ -2,7 +2,7 @@
 //!
 //! A published name is a file in memory that its process keeps open: `/proc/<pid>/fd` of the user's processes shows it.
 //! So there is no server, no name in a file system and no socket that another user could take; a name disappears with
-//! its process.
+//! its process. A name that other hosts find has a file too (`names_folder`), made while its record is claimed.
 //!
 //! Two processes that publish one name at the same time agree: each first adds a record in the state [`CLAIMED`], and
 //! then looks at all others. It withdraws if one of them is published, or claimed by a process with a smaller id; it
@@ -26,6 +26,8 @@ use std::time::{Duration, Instant};
 use mpi_core::abi::{MPI_ERR_NAME, MPI_ERR_NO_MEM, MPI_ERR_OTHER, MPI_ERR_SERVICE};
 use mpi_errors::{Error, Result};
 
+use crate::names_folder::{self, SharedRecord};
+
 const MAGIC: [u8; 8] = *b"FERRUMNM";
 const CLAIMED: u32 = 1;
 const PUBLISHED: u32 = 2;
@@ -34,7 +36,7 @@ const HEAD_BYTES: usize = 8 + 4 * 4;
 /// Offset of the state.
 const STATE_AT: u64 = 12;
 /// Longest name of a service, and longest name of a port, in bytes.
-const LONGEST: usize = 64 << 10;
+pub(crate) const LONGEST: usize = 64 << 10;
 /// How long the end of another process's claim is waited for.
 const CLAIM_LIMIT: Duration = Duration::from_secs(5);
 
@@ -45,8 +47,15 @@ pub struct PublishedNames {
     records: Mutex<HashMap<Vec<u8>, Published>>,
 }
 
-/// The record of a name, and its port.
-type Published = (File, Vec<u8>);
+/// A name that this process has published.
+#[derive(Debug)]
+struct Published {
+    /// Its record. Never read: it is there for other processes.
+    _record: File,
+    port: Vec<u8>,
+    /// Its file, if other hosts find it.
+    shared: Option<SharedRecord>,
+}
 
 /// A record that was found.
 struct Found {
@@ -56,11 +65,11 @@ struct Found {
 }
 
 impl PublishedNames {
-    /// Publishes a service (`MPI_Publish_name`).
+    /// Publishes a service (`MPI_Publish_name`), also in a folder that hosts share.
     /// # Errors
     /// `MPI_ERR_SERVICE`: a process has published the name, the name is empty, or a name or port is longer than 64 KiB.
-    /// `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`: the system refuses.
-    pub fn publish(&self, service: &[u8], port: &[u8]) -> Result<()> {
+    /// `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`: the system refuses, or the folder cannot be used.
+    pub fn publish(&self, service: &[u8], port: &[u8], folder: Option<&Path>) -> Result<()> {
         if service.len() > LONGEST || port.len() > LONGEST {
             let most = LONGEST;
             return Err(Error::new(MPI_ERR_SERVICE, format!("names of services and ports have {most} bytes at most")));
@@ -88,40 +97,59 @@ impl PublishedNames {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        record.write_all_at(&PUBLISHED.to_ne_bytes(), STATE_AT).map_err(system)?;
-        records.insert(service.to_vec(), (record, port.to_vec()));
+        let shared = folder.map(|folder| SharedRecord::publish(folder, service, port)).transpose()?;
+        if let Err(error) = record.write_all_at(&PUBLISHED.to_ne_bytes(), STATE_AT) {
+            let removed = shared.map_or(Ok(()), SharedRecord::remove);
+            return removed.and(Err(system(error)));
+        }
+        records.insert(service.to_vec(), Published { _record: record, port: port.to_vec(), shared });
         Ok(())
     }
 
     /// Withdraws a service that this process has published with a port (`MPI_Unpublish_name`).
     /// # Errors
-    /// `MPI_ERR_SERVICE`: this process has not published it, or with another port.
+    /// `MPI_ERR_SERVICE`: this process has not published it, or with another port. `MPI_ERR_OTHER`: its file cannot be
+    /// removed.
     pub fn unpublish(&self, service: &[u8], port: &[u8]) -> Result<()> {
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
         let refused = |rule: String| Err(Error::new(MPI_ERR_SERVICE, rule));
         match records.get(service) {
-            Some((_, published)) if published == port => {
-                records.remove(service);
-                Ok(())
+            Some(published) if published.port == port => {
+                let published = records.remove(service);
+                published.and_then(|published| published.shared).map_or(Ok(()), SharedRecord::remove)
             }
-            Some((_, published)) => {
-                refused(format!("the service {} was published with the port {}", quoted(service), quoted(published)))
+            Some(published) => {
+                let port = quoted(&published.port);
+                refused(format!("the service {} was published with the port {port}", quoted(service)))
             }
             None => refused(format!("this process has published no service {}", quoted(service))),
         }
     }
+
+    /// Withdraws all services.
+    /// # Errors
+    /// `MPI_ERR_OTHER`: a file cannot be removed; that of one of them.
+    pub fn unpublish_all(&self) -> Result<()> {
+        let records = std::mem::take(&mut *self.records.lock().unwrap_or_else(PoisonError::into_inner));
+        let shared = records.into_values().filter_map(|published| published.shared);
+        shared.map(SharedRecord::remove).fold(Ok(()), Result::and)
+    }
 }
 
-/// The port of a service that a process of this user has published on this host (`MPI_Lookup_name`).
+/// The port of a service that a process of this user has published on this host, or else in a folder (`MPI_Lookup_name`).
 /// # Errors
-/// `MPI_ERR_NAME`: no process has. `MPI_ERR_OTHER`: the system does not list the processes.
-pub fn look_up(service: &[u8]) -> Result<Vec<u8>> {
+/// `MPI_ERR_NAME`: no process has. `MPI_ERR_OTHER`: the system does not list the processes, or the folder cannot be used.
+pub fn look_up(service: &[u8], folder: Option<&Path>) -> Result<Vec<u8>> {
     let found = find(service).map_err(system)?;
-    let published = found.into_iter().find(|found| found.state == PUBLISHED);
-    published.map(|found| found.port).ok_or_else(|| {
-        let name = quoted(service);
-        Error::new(MPI_ERR_NAME, format!("no process of this user on this host has published a service {name}"))
-    })
+    match (found.into_iter().find(|found| found.state == PUBLISHED), folder) {
+        (Some(found), _) => Ok(found.port),
+        (None, Some(folder)) => names_folder::look_up(folder, service),
+        (None, None) => {
+            let name = quoted(service);
+            let rule = "no process of this user on this host has published a service";
+            Err(Error::new(MPI_ERR_NAME, format!("{rule} {name}")))
+        }
+    }
 }
 
 fn taken(service: &[u8], pid: u32) -> Error {
@@ -129,7 +157,7 @@ fn taken(service: &[u8], pid: u32) -> Error {
     Error::new(MPI_ERR_SERVICE, format!("the process {pid} has published the service {name} already"))
 }
 
-fn quoted(service: &[u8]) -> String {
+pub(crate) fn quoted(service: &[u8]) -> String {
     format!("{:?}", String::from_utf8_lossy(service))
 }
 
@@ -230,17 +258,17 @@ mod tests {
     #[test]
     fn a_published_name_is_found_until_it_is_withdrawn() {
         let (names, service) = (PublishedNames::default(), unique("found"));
-        assert_eq!(look_up(&service).unwrap_err().class(), MPI_ERR_NAME);
-        names.publish(&service, b"a port").unwrap();
-        assert_eq!(look_up(&service).unwrap(), b"a port");
-        assert_eq!(names.publish(&service, b"other").unwrap_err().class(), MPI_ERR_SERVICE);
+        assert_eq!(look_up(&service, None).unwrap_err().class(), MPI_ERR_NAME);
+        names.publish(&service, b"a port", None).unwrap();
+        assert_eq!(look_up(&service, None).unwrap(), b"a port");
+        assert_eq!(names.publish(&service, b"other", None).unwrap_err().class(), MPI_ERR_SERVICE);
         assert_eq!(names.unpublish(&service, b"other").unwrap_err().class(), MPI_ERR_SERVICE);
-        assert_eq!(look_up(&service).unwrap(), b"a port");
+        assert_eq!(look_up(&service, None).unwrap(), b"a port");
         names.unpublish(&service, b"a port").unwrap();
-        assert_eq!(look_up(&service).unwrap_err().class(), MPI_ERR_NAME);
+        assert_eq!(look_up(&service, None).unwrap_err().class(), MPI_ERR_NAME);
         assert_eq!(names.unpublish(&service, b"a port").unwrap_err().class(), MPI_ERR_SERVICE);
-        names.publish(&service, b"again").unwrap();
-        assert_eq!(look_up(&service).unwrap(), b"again");
+        names.publish(&service, b"again", None).unwrap();
+        assert_eq!(look_up(&service, None).unwrap(), b"again");
     }
 
     #[test]
@@ -248,20 +276,20 @@ mod tests {
         let names = PublishedNames::default();
         let mut service = unique("long");
         service.resize(LONGEST, b'\xff');
-        names.publish(&service, &vec![b'p'; LONGEST]).unwrap();
-        assert_eq!(look_up(&service).unwrap().len(), LONGEST);
-        assert_eq!(names.publish(b"", b"p").unwrap_err().class(), MPI_ERR_SERVICE);
+        names.publish(&service, &vec![b'p'; LONGEST], None).unwrap();
+        assert_eq!(look_up(&service, None).unwrap().len(), LONGEST);
+        assert_eq!(names.publish(b"", b"p", None).unwrap_err().class(), MPI_ERR_SERVICE);
         service.push(0);
-        assert_eq!(names.publish(&service, b"p").unwrap_err().class(), MPI_ERR_SERVICE);
+        assert_eq!(names.publish(&service, b"p", None).unwrap_err().class(), MPI_ERR_SERVICE);
     }
 
     #[test]
     fn a_record_of_a_forked_process_does_not_count() {
         let (names, service) = (PublishedNames::default(), unique("forked"));
-        names.publish(&service, b"p").unwrap();
+        names.publish(&service, b"p", None).unwrap();
         // A record that another process has inherited names the process that published it.
         let records = names.records.lock().unwrap();
-        let descriptor = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&records[&service].0));
+        let descriptor = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&records[&service]._record));
         assert!(read(Path::new(&descriptor), std::process::id(), &service).is_some());
         assert!(read(Path::new(&descriptor), std::process::id() + 1, &service).is_none());
     }
@@ -269,20 +297,20 @@ mod tests {
     #[test]
     fn damaged_records_are_ignored() {
         let (names, service) = (PublishedNames::default(), unique("damaged"));
-        names.publish(&service, b"port").unwrap();
+        names.publish(&service, b"port", None).unwrap();
         let records = names.records.lock().unwrap();
-        let record = &records[&service].0;
+        let record = &records[&service]._record;
         let whole = HEAD_BYTES + service.len() + 4;
         for at in [0, 8, 12, 16, 20] {
             let mut before = [0; 4];
             record.read_exact_at(&mut before, at).unwrap();
             record.write_all_at(&u32::MAX.to_ne_bytes(), at).unwrap();
-            assert!(look_up(&service).is_err(), "changed at {at}");
+            assert!(look_up(&service, None).is_err(), "changed at {at}");
             record.write_all_at(&before, at).unwrap();
         }
         for bytes in 0..whole {
             record.set_len(bytes as u64).unwrap();
-            assert!(look_up(&service).is_err(), "{bytes} bytes");
+            assert!(look_up(&service, None).is_err(), "{bytes} bytes");
         }
     }
 
@@ -293,7 +321,7 @@ mod tests {
     fn publish_for_another_test() {
         let Some(service) = std::env::var_os(SERVICE_OF_TEST) else { return };
         let names = PublishedNames::default();
-        let published = names.publish(service.as_encoded_bytes(), b"p").is_ok();
+        let published = names.publish(service.as_encoded_bytes(), b"p", None).is_ok();
         // The record stays until all have tried.
         if published {
             std::thread::sleep(Duration::from_millis(700));

@@ -135,11 +135,11 @@ impl<M: ThreadUse> World<M> {
         })
     }
 
-    /// The name of the port that a process of this user has [published](Port::publish) for a service on this host.
-    /// Errors: `MPI_ERR_NAME` when no process has; `MPI_ERR_OTHER`.
+    /// The name of the port that a process of this user has [published](Port::publish) for a service on this host, or on one with which
+    /// it shares the folder of the control variable `net_names_folder`. Errors: `MPI_ERR_NAME` when no process has; `MPI_ERR_OTHER`.
     pub fn lookup_name(&self, service: &str) -> Result<String> {
-        self.call(LOOK_UP, |_| {
-            let name = mpi_dynamic::look_up(service.as_bytes())?;
+        self.call(LOOK_UP, |call| {
+            let name = call.process.look_up_name(service.as_bytes())?;
             Ok(String::from_utf8_lossy(&name).into_owned())
         })
     }
@@ -179,7 +179,7 @@ impl<M: ThreadUse> Port<'_, M> {
     /// `MPI_ERR_SERVICE` when a process has published the service; `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
     pub fn publish(&mut self, service: &str) -> Result<()> {
         Call::run(self.process, 0, PUBLISH, |call| {
-            call.process.published.publish(service.as_bytes(), self.name.as_bytes())?;
+            call.process.publish_name(service.as_bytes(), self.name.as_bytes())?;
             self.services.push(service.to_owned());
             Ok(())
         })
@@ -196,7 +196,7 @@ impl<M: ThreadUse> Drop for Port<'_, M> {
     fn drop(&mut self) {
         for service in &self.services {
             // Published by this value alone.
-            let _ = self.process.published.unpublish(service.as_bytes(), self.name.as_bytes());
+            let _ = self.process.unpublish_name(service.as_bytes(), self.name.as_bytes());
         }
         // Open until here.
         let _ = self.process.close_port(&self.name);

@@ -5,6 +5,8 @@
  *   missing          starts a program that is not there
  *   accept FILE      waits for a job whose port it writes into FILE
  *   connect FILE     connects with it
+ *   publish NAME     the same by a published name; `look NAME` connects
+ *   taken NAME       prints the error of publishing a name that a process of another host has published
  *   child-dies       starts processes of which one is killed
  *   parent-dies      starts processes, and a process of the first job is killed
  *   errors FILE      as accept, and the other job is killed; `errors-victim FILE` is that one
@@ -142,6 +144,52 @@ static MPI_Comm meet(const char *file, int accepts)
     return inter;
 }
 
+/* The port of a name, once it is published. */
+static void look_up(const char *service, char *port)
+{
+    int class = MPI_ERR_NAME;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 600 && class == MPI_ERR_NAME; i++) {
+        MPI_Error_class(MPI_Lookup_name(service, MPI_INFO_NULL, port), &class);
+        if (class == MPI_ERR_NAME)
+            usleep(50000);
+    }
+    need(class == MPI_SUCCESS, "the name is not found");
+}
+
+/* Meets another job by a name. */
+static void meet_by_name(const char *service, int publishes)
+{
+    char port[MPI_MAX_PORT_NAME] = "";
+    MPI_Comm inter;
+    if (rank == 0 && publishes) {
+        MPI_Open_port(MPI_INFO_NULL, port);
+        MPI_Publish_name(service, MPI_INFO_NULL, port);
+    } else if (rank == 0) {
+        look_up(service, port);
+    }
+    if (publishes)
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+    else
+        MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+    use(inter, !publishes);
+    MPI_Comm_disconnect(&inter);
+    if (rank == 0)
+        printf("%s: connected and parted\n", publishes ? "publish" : "look");
+}
+
+static void find_taken(const char *service)
+{
+    char port[MPI_MAX_PORT_NAME], text[MPI_MAX_ERROR_STRING];
+    int class, length;
+    look_up(service, port);
+    int code = MPI_Publish_name(service, MPI_INFO_NULL, "p");
+    MPI_Error_class(code, &class);
+    need(class == MPI_ERR_SERVICE, "the name is not taken");
+    MPI_Error_string(code, text, &length);
+    printf("%s\n", text);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm parent, inter;
@@ -208,6 +256,10 @@ int main(int argc, char **argv)
         MPI_Comm_disconnect(&inter);
         if (rank == 0)
             printf("%s: connected and parted\n", role);
+    } else if (!strcmp(role, "publish") || !strcmp(role, "look")) {
+        meet_by_name(argv[2], !strcmp(role, "publish"));
+    } else if (!strcmp(role, "taken")) {
+        find_taken(argv[2]);
     } else if (!strcmp(role, "errors")) {
         int class, word = 0;
         inter = meet(argv[2], 1);

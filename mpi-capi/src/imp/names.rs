@@ -20,7 +20,7 @@ pub fn publish_name(cx: CallContext, service: &CStr, info: usize, port: &CStr) -
     let process = cx.process;
     // The call may wait for other processes, so the lock is released first.
     drop(cx);
-    process.published.publish(service.to_bytes(), port.to_bytes())?;
+    process.publish_name(service.to_bytes(), port.to_bytes())?;
     Ok(())
 }
 
@@ -30,7 +30,7 @@ pub fn unpublish_name(cx: CallContext, service: &CStr, info: usize, port: &CStr)
     let process = cx.process;
     // Another thread may be publishing, so the lock is released first.
     drop(cx);
-    process.published.unpublish(service.to_bytes(), port.to_bytes())?;
+    process.unpublish_name(service.to_bytes(), port.to_bytes())?;
     Ok(())
 }
 
@@ -39,8 +39,9 @@ pub fn lookup_name(cx: CallContext, service: &CStr, info: usize, port: *mut c_ch
     hints(info)?;
     check::pointer("port_name", port)?;
     // The call reads the state of other processes, so the lock is released first.
+    let process = cx.process;
     drop(cx);
-    let found = mpi_dynamic::look_up(service.to_bytes())?;
+    let found = process.look_up_name(service.to_bytes())?;
     let text = String::from_utf8_lossy(&found);
     // SAFETY: the program passed MPI_MAX_PORT_NAME characters (MPI-5.0, 11.9.4).
     unsafe { check::store_text(port, abi::MPI_MAX_PORT_NAME as usize, &text) };

@@ -1,9 +1,11 @@
-//! Connections with other jobs by handle: ports, `MPI_Comm_accept`, `MPI_Comm_connect`, `MPI_Comm_join` (MPI-5.0, 11.8).
+//! Connections with other jobs by handle: ports, `MPI_Comm_accept`, `MPI_Comm_connect`, `MPI_Comm_join` (MPI-5.0, 11.8),
+//! published names (11.9.4).
 //!
 //! Invariant: a port is open from when the program gets its name until it closes the port, or the process ends.
-//! Not here: ports themselves, the handshake (`mpi-dynamic`).
+//! Not here: ports themselves, the handshake, how a name is published and found (`mpi-dynamic`).
 
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -49,6 +51,29 @@ impl Process {
         let port = self.ports.lock().remove(name).ok_or_else(|| not_open(name))?;
         port.close();
         Ok(())
+    }
+
+    /// `MPI_Publish_name`. Waits for other processes, with no guard held. Errors: `MPI_ERR_SERVICE` when a process has published
+    /// the service; `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
+    pub fn publish_name(&self, service: &[u8], port: &[u8]) -> Result<()> {
+        self.published.publish(service, port, self.names_folder().as_deref())
+    }
+
+    /// `MPI_Unpublish_name`. Errors: `MPI_ERR_SERVICE` for what this process has not published with the port;
+    /// `MPI_ERR_OTHER`.
+    pub fn unpublish_name(&self, service: &[u8], port: &[u8]) -> Result<()> {
+        self.published.unpublish(service, port)
+    }
+
+    /// `MPI_Lookup_name`: the port of a service. Reads the state of other processes, with no guard held. Errors: `MPI_ERR_NAME`
+    /// when no process has published it; `MPI_ERR_OTHER`.
+    pub fn look_up_name(&self, service: &[u8]) -> Result<Vec<u8>> {
+        mpi_dynamic::look_up(service, self.names_folder().as_deref())
+    }
+
+    /// The folder of names that several hosts share, if there is one.
+    fn names_folder(&self) -> Option<PathBuf> {
+        Some(self.port_settings.names_folder.get()).filter(|path| !path.is_empty()).map(PathBuf::from)
     }
 
     /// `MPI_Comm_accept`: an intercommunicator of `comm` and the next group that connects to the port, which `place`

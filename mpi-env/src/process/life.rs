@@ -136,6 +136,8 @@ impl Process {
         }
         if *self.users.get(&guard) == 1 {
             ended = engine.drain(guard);
+            // Its ports end with it, and the file of a name would stay.
+            self.published.unpublish_all().unwrap_or_else(|error| self.warn(&error.to_string()));
             guard = engine.lock();
         }
         let users = self.users.get_mut(&mut guard);

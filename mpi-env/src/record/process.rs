@@ -129,7 +129,7 @@ pub struct Process {
     /// The handle of the communicator with the processes that spawned this job.
     pub(crate) parent_comm: AtomicUsize,
     /// The names of services that this process has published.
-    pub published: Box<PublishedNames>,
+    pub(crate) published: Box<PublishedNames>,
     /// Where the queues are, for readers outside; the job memory has its address.
     queue_map: Box<[u64; QueueMap::WORDS]>,
     pub(crate) job: Arc<Job>,

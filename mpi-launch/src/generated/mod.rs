@@ -1014,6 +1014,22 @@ pub static CATALOG: Catalog = Catalog {
             },
             initial: Initial::I32(1),
         },
+        CvarRow {
+            definition: CvarDef {
+                name: "net_names_folder",
+                description: "Absolute path of a folder that several hosts share. MPI_Publish_name makes a file for each name there, by which MPI_Lookup_name finds it on other hosts. The folder belongs to the user, and nobody else may write into it. Without it names are found on the host of their process only. Takes effect with the next call.",
+                unit: "",
+                category: "net",
+                value: ValueType::Text,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::UserDetail,
+                limits: Limits::Length(1024),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::Text(""),
+        },
     ],
     pvars: &[
         PvarRow {

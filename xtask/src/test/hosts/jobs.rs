@@ -77,6 +77,27 @@ const JOBS: &[(&str, &str, &[&str])] = &[
         &["accept: connected and parted\n", "connect: connected and parted\n", "code 0\n", "code 0\n"],
     ),
     (
+        "jobs: a name published in a folder",
+        "rm -rf $W/names; mkdir -m 700 $W/names; export FERRUM_NET_NAMES_FOLDER=$W/names; lab run 1 $B/mpiexec -n 2 $W/jobs publish lab & lab run 3 $B/mpiexec -n 1 $W/jobs taken lab; lab run 2 $B/mpiexec -n 2 $W/jobs look lab; echo code $?; wait $!; echo code $?; ls $W/names | wc -l",
+        &[
+            "on host h1 has published the service \"lab\" already (file $W/names/ferrum-name-",
+            "publish: connected and parted\n",
+            "look: connected and parted\n",
+            "code 0\n",
+            "code 0\n0\n",
+        ],
+    ),
+    (
+        "jobs: a name published in a folder by several hosts",
+        "rm -rf $W/names; mkdir -m 700 $W/names; export FERRUM_NET_NAMES_FOLDER=$W/names; hydra -n 2 -host h1,h2 $W/jobs publish lab & hydra -n 2 -host h3,h2 $W/jobs look lab; echo code $?; wait $!; echo code $?; ls $W/names | wc -l",
+        &["publish: connected and parted\n", "look: connected and parted\n", "code 0\n", "code 0\n0\n"],
+    ),
+    (
+        "jobs: a name of a killed process",
+        "rm -rf $W/names; mkdir -m 700 $W/names; export FERRUM_NET_NAMES_FOLDER=$W/names; lab run 1 $B/mpiexec -n 1 $W/jobs publish lab & for _ in $(seq 400); do ls $W/names | grep -q ferrum && break; sleep 0.05; done; end_on 1 'jobs publish'; wait $!; echo code $?; ls $W/names | wc -l; lab run 1 $B/mpiexec -n 2 $W/jobs publish lab & lab run 2 $B/mpiexec -n 2 $W/jobs look lab; echo code $?; wait $!; echo code $?",
+        &["code 137\n1\n", "publish: connected and parted\n", "look: connected and parted\n", "code 0\n", "code 0\n"],
+    ),
+    (
         "jobs: the other job is killed",
         "rm -f $W/port; hydra -n 2 -host h1,h2 $W/jobs errors $W/port & lab run 3 $B/mpiexec -n 1 $W/jobs errors-victim $W/port; echo code $?; wait $!; echo code $?",
         &["the others are lost\n", "code 137\n", "code 0\n"],
