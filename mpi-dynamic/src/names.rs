@@ -130,9 +130,12 @@ impl PublishedNames {
     /// # Errors
     /// `MPI_ERR_OTHER`: a file cannot be removed; that of one of them.
     pub fn unpublish_all(&self) -> Result<()> {
-        let records = std::mem::take(&mut *self.records.lock().unwrap_or_else(PoisonError::into_inner));
-        let shared = records.into_values().filter_map(|published| published.shared);
-        shared.map(SharedRecord::remove).fold(Ok(()), Result::and)
+        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut removed = Ok(());
+        for (_, published) in records.drain() {
+            removed = published.shared.map_or(Ok(()), SharedRecord::remove).and(removed);
+        }
+        removed
     }
 }
 

@@ -8,8 +8,9 @@
 //!
 //! Invariant: of the processes of a host only one at a time publishes a name (`names` sees to that), so a file is only
 //! replaced by a process that no other one of the host overtakes. Folders and files of others are input.
-#![allow(unsafe_code)] // the user of this process, and whether another one exists
+#![allow(unsafe_code)] // the user of this process
 
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::hash::Hasher;
 use std::io::{self, Read, Write};
@@ -18,15 +19,16 @@ use std::path::{Path, PathBuf};
 
 use mpi_core::abi::{MPI_ERR_NAME, MPI_ERR_OTHER, MPI_ERR_SERVICE};
 use mpi_errors::{Error, Result};
-use mpi_fabric::host;
-use siphasher::sip128::{Hasher128, SipHasher};
+use mpi_fabric::{host, start_time};
+use siphasher::sip128::{Hasher128, SipHasher24};
 
 use crate::names::{LONGEST, quoted};
 
 /// The last byte is the version of the format.
-const MAGIC: [u8; 8] = *b"FERRUMN\x01";
-/// Magic; number of the record, key of the host, start time of the process; process id, lengths of the three texts.
-const HEAD_BYTES: usize = 8 + 3 * 8 + 4 * 4;
+const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMN\x01");
+/// Four words: magic, number of the record, key of the host, start time of the process. Then four of half the length: process id,
+/// lengths of the three texts.
+const HEAD_BYTES: usize = 4 * 8 + 4 * 4;
 /// Longest name of a host.
 const HOST_BYTES: usize = 255;
 
@@ -38,8 +40,9 @@ pub(crate) struct SharedRecord {
 }
 
 /// What a file contains.
-#[derive(Debug, PartialEq, Eq)]
-struct Contents {
+#[derive(Debug)]
+#[cfg_attr(test, derive(Clone, PartialEq, Eq))]
+struct Contents<'a> {
     /// A random number, by which a process knows its own file.
     number: u64,
     /// What the processes of a host have in common that see each other.
@@ -47,9 +50,8 @@ struct Contents {
     /// Start time of the process.
     started: u64,
     pid: u32,
-    host: Vec<u8>,
-    service: Vec<u8>,
-    port: Vec<u8>,
+    /// The name of the host, the service, the port.
+    texts: [&'a [u8]; 3],
 }
 
 impl SharedRecord {
@@ -57,40 +59,23 @@ impl SharedRecord {
     /// # Errors
     /// `MPI_ERR_SERVICE`: there is a file for the name. `MPI_ERR_OTHER`: the folder cannot be used.
     pub(crate) fn publish(folder: &Path, service: &[u8], port: &[u8]) -> Result<SharedRecord> {
-        check(folder)?;
         let path = folder.join(file_name(service));
-        let own = Contents::of_this_process(service, port).map_err(|error| refused(folder, &error))?;
-        // The second time without the file of a process that has ended.
-        for _ in 0..2 {
-            if create(&path, own.number, &own.to_bytes()).map_err(|error| refused(folder, &error))? {
-                return Ok(SharedRecord { path, number: own.number });
-            }
-            match read(&path).map_err(|error| refused(folder, &error))? {
-                Some(other) if other.service == service && other.has_ended() => {
-                    fs::remove_file(&path).or_else(unless_gone).map_err(|error| refused(folder, &error))?;
-                }
-                Some(other) if other.service == service => return Err(other.taken(&path)),
-                Some(_) => return Err(no_record(&path)),
-                // It was removed meanwhile, or is no record.
-                None if path.symlink_metadata().is_ok() => return Err(no_record(&path)),
-                None => (),
-            }
+        match publish_at(folder, &path, service, port) {
+            Ok(Ok(number)) => Ok(SharedRecord { path, number }),
+            Ok(Err(taken)) => Err(Error::new(MPI_ERR_SERVICE, taken)),
+            Err(error) => Err(unusable(folder, &error)),
         }
-        Err(Error::new(MPI_ERR_SERVICE, format!("others publish and withdraw the service {} now", quoted(service))))
     }
 
     /// Removes the file, if it is still that of this process.
     /// # Errors
     /// `MPI_ERR_OTHER`: the system refuses.
     pub(crate) fn remove(self) -> Result<()> {
-        let removed = read(&self.path).and_then(|found| match found {
-            Some(found) if found.number == self.number => fs::remove_file(&self.path).or_else(unless_gone),
+        let removed = read(&self.path).and_then(|bytes| match Contents::parse(&bytes) {
+            Some(found) if found.number == self.number => remove(&self.path),
             _ => Ok(()),
         });
-        removed.map_err(|error| {
-            let path = self.path.display();
-            Error::new(MPI_ERR_OTHER, format!("the file {path} of a published name cannot be removed: {error}"))
-        })
+        removed.map_err(|error| unusable(&self.path, &error))
     }
 }
 
@@ -98,55 +83,72 @@ impl SharedRecord {
 /// # Errors
 /// `MPI_ERR_NAME`: it is not. `MPI_ERR_OTHER`: the folder cannot be used.
 pub(crate) fn look_up(folder: &Path, service: &[u8]) -> Result<Vec<u8>> {
+    let bytes = check(folder).and_then(|()| read(&folder.join(file_name(service))));
+    let bytes = bytes.map_err(|error| unusable(folder, &error))?;
+    match Contents::parse(&bytes) {
+        Some(found) if found.texts[1] == service && !found.has_ended() => Ok(found.texts[2].to_vec()),
+        _ => {
+            let (name, folder) = (quoted(service), folder.display());
+            let rule = format!("no process of this user has published a service {name} on this host or in {folder}");
+            Err(Error::new(MPI_ERR_NAME, rule))
+        }
+    }
+}
+
+/// Makes the file; returns the number of its record, or the sentence that another one has the name.
+fn publish_at(folder: &Path, path: &Path, service: &[u8], port: &[u8]) -> io::Result<Result<u64, String>> {
     check(folder)?;
-    let found = read(&folder.join(file_name(service))).map_err(|error| refused(folder, &error))?;
-    let found = found.filter(|found| found.service == service && !found.has_ended());
-    found.map(|found| found.port).ok_or_else(|| {
-        let (name, folder) = (quoted(service), folder.display());
-        let rule = "no process of this user has published a service";
-        Error::new(MPI_ERR_NAME, format!("{rule} {name} on this host, or in the folder {folder} (net_names_folder)"))
-    })
+    let [number] = host::random_words()?;
+    let (host, pid) = (host::name(), std::process::id());
+    let host = &host.as_bytes()[..host.len().min(HOST_BYTES)];
+    let started = start_time(pid).unwrap_or_default();
+    let own = Contents { number, host_key: host::key(), started, pid, texts: [host, service, port] }.to_bytes();
+    if create(path, number, &own)? {
+        return Ok(Ok(number));
+    }
+    let found = read(path)?;
+    let found = Contents::parse(&found).filter(|found| found.texts[1] == service);
+    if found.as_ref().is_some_and(Contents::has_ended) {
+        remove(path)?;
+        if create(path, number, &own)? {
+            return Ok(Ok(number));
+        }
+    }
+    let (name, file) = (quoted(service), path.display());
+    let by = match found {
+        Some(Contents { pid, texts: [host, ..], .. }) => {
+            format!("process {pid} on host {}", String::from_utf8_lossy(host))
+        }
+        None => "something else".into(),
+    };
+    Ok(Err(format!("{by} has the file {file} of the service {name}; if that has ended, remove the file")))
 }
 
 /// Refuses a folder in which others can make files.
-fn check(folder: &Path) -> Result<()> {
-    if !folder.is_absolute() {
-        return Err(unusable(folder, "its path has to be absolute"));
-    }
-    let facts = fs::metadata(folder).map_err(|error| refused(folder, &error))?;
-    if !facts.is_dir() {
-        return Err(unusable(folder, "it is no folder"));
-    }
-    if facts.uid() != user() {
-        return Err(unusable(folder, "it belongs to another user"));
-    }
-    if facts.mode() & 0o022 != 0 {
-        return Err(unusable(folder, "others than its owner may write into it (chmod go-w)"));
-    }
-    Ok(())
-}
-
-fn refused(folder: &Path, error: &io::Error) -> Error {
-    unusable(folder, &error.to_string())
+fn check(folder: &Path) -> io::Result<()> {
+    let facts = fs::metadata(folder)?;
+    let why = if !folder.is_absolute() {
+        "its path has to be absolute"
+    } else if !facts.is_dir() {
+        "it is no folder"
+    } else if facts.uid() != user() {
+        "it belongs to another user"
+    } else if facts.mode() & 0o022 != 0 {
+        "others than its owner may write into it (chmod go-w)"
+    } else {
+        return Ok(());
+    };
+    Err(io::Error::other(why))
 }
 
 #[cold]
-fn unusable(folder: &Path, why: &str) -> Error {
-    let folder = folder.display();
-    Error::new(
-        MPI_ERR_OTHER,
-        format!("the folder {folder} of published names (net_names_folder) cannot be used: {why}"),
-    )
-}
-
-#[cold]
-fn no_record(path: &Path) -> Error {
+fn unusable(path: &Path, why: &dyn Display) -> Error {
     let path = path.display();
-    Error::new(MPI_ERR_SERVICE, format!("the file {path} of the name is there and is none of this service: remove it"))
+    Error::new(MPI_ERR_OTHER, format!("{path} cannot be used for published names (net_names_folder): {why}"))
 }
 
-fn unless_gone(error: io::Error) -> io::Result<()> {
-    if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
+fn remove(path: &Path) -> io::Result<()> {
+    fs::remove_file(path).or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
 fn user() -> u32 {
@@ -155,8 +157,8 @@ fn user() -> u32 {
 }
 
 fn file_name(service: &[u8]) -> String {
-    // Without a key: all processes need the same function.
-    let mut hasher = SipHasher::new();
+    // Without a secret: all processes need the same function.
+    let mut hasher = SipHasher24::new();
     hasher.write(service);
     format!("ferrum-name-{:032x}", hasher.finish128().as_u128())
 }
@@ -171,7 +173,7 @@ fn create(path: &Path, number: u64, bytes: &[u8]) -> io::Result<bool> {
         match fs::hard_link(&new, path) {
             Ok(()) => Ok(true),
             // The answer of a server may be lost, and the repeated request fails then.
-            Err(_) if fs::metadata(&new)?.nlink() == 2 => Ok(true),
+            Err(_) if file.metadata()?.nlink() == 2 => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(error),
         }
@@ -181,95 +183,51 @@ fn create(path: &Path, number: u64, bytes: &[u8]) -> io::Result<bool> {
     made
 }
 
-/// The contents of a file; `None` if there is none, or it is no record of this user.
-fn read(path: &Path) -> io::Result<Option<Contents>> {
+/// What is in a file of this user; nothing if there is none.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
     // Without following a link, and without waiting for what is no file.
-    let file = File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path);
-    let file = match file {
+    let file = match File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path) {
         Ok(file) => file,
-        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ELOOP)) => return Ok(None),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ELOOP)) => return Ok(bytes),
         Err(error) => return Err(error),
     };
     let facts = file.metadata()?;
-    if !facts.is_file() || facts.uid() != user() {
-        return Ok(None);
+    if facts.is_file() && facts.uid() == user() {
+        let most = HEAD_BYTES + HOST_BYTES + 2 * LONGEST;
+        file.take(most as u64 + 1).read_to_end(&mut bytes)?;
     }
-    let most = HEAD_BYTES + HOST_BYTES + 2 * LONGEST;
-    let mut bytes = Vec::new();
-    file.take(most as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(Contents::parse(&bytes))
+    Ok(bytes)
 }
 
-impl Contents {
-    fn of_this_process(service: &[u8], port: &[u8]) -> io::Result<Contents> {
-        let [number] = host::random_words()?;
-        let mut host = host::name().into_bytes();
-        host.truncate(HOST_BYTES);
-        let (pid, service, port) = (std::process::id(), service.to_vec(), port.to_vec());
-        let started = state_and_start(pid).map_or(0, |(_, started)| started);
-        Ok(Contents { number, host_key: host::key(), started, pid, host, service, port })
-    }
-
+impl<'a> Contents<'a> {
     fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
-        [self.number, self.host_key, self.started].iter().for_each(|word| bytes.extend(word.to_le_bytes()));
-        bytes.extend(self.pid.to_le_bytes());
-        let texts = [&self.host, &self.service, &self.port];
-        texts.iter().for_each(|text| bytes.extend((text.len() as u32).to_le_bytes()));
-        texts.iter().for_each(|text| bytes.extend(*text));
+        let mut bytes = Vec::new();
+        [MAGIC, self.number, self.host_key, self.started].iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+        let [host, service, port] = self.texts.map(|text| text.len() as u32);
+        [self.pid, host, service, port].iter().for_each(|half| bytes.extend(half.to_le_bytes()));
+        self.texts.iter().for_each(|text| bytes.extend_from_slice(text));
         bytes
     }
 
     /// `None` unless these are all bytes of a record.
-    fn parse(bytes: &[u8]) -> Option<Contents> {
-        let (head, mut rest) = bytes.split_at_checked(HEAD_BYTES)?;
-        let (magic, numbers) = head.split_first_chunk()?;
-        let (words, halves) = numbers.split_at(3 * 8);
-        let word = |i: usize| u64::from_le_bytes(std::array::from_fn(|byte| words[8 * i + byte]));
-        let half = |i: usize| u32::from_le_bytes(std::array::from_fn(|byte| halves[4 * i + byte]));
-        let mut text = |i: usize, most: usize| {
-            let length = Some(half(i) as usize).filter(|length| *length <= most)?;
-            let (text, behind) = rest.split_at_checked(length)?;
-            rest = behind;
-            Some(text.to_vec())
-        };
-        let [host, service, port] = [text(1, HOST_BYTES)?, text(2, LONGEST)?, text(3, LONGEST)?];
-        let (number, host_key, started, pid) = (word(0), word(1), word(2), half(0));
-        let sound = *magic == MAGIC && rest.is_empty() && (1..=i32::MAX as u32).contains(&pid);
-        sound.then_some(Contents { number, host_key, started, pid, host, service, port })
+    fn parse(bytes: &'a [u8]) -> Option<Contents<'a>> {
+        let (head, texts) = bytes.split_at_checked(HEAD_BYTES)?;
+        let word = |i: usize| u64::from_le_bytes(std::array::from_fn(|byte| head[8 * i + byte]));
+        let half = |i: usize| u32::from_le_bytes(std::array::from_fn(|byte| head[32 + 4 * i + byte]));
+        let [host, service, port] = [half(1), half(2), half(3)].map(|length| length as usize);
+        let all = host <= HOST_BYTES && service <= LONGEST && port <= LONGEST && host + service + port == texts.len();
+        if word(0) != MAGIC || !all {
+            return None;
+        }
+        let texts = [&texts[..host], &texts[host..host + service], &texts[host + service..]];
+        Some(Contents { number: word(1), host_key: word(2), started: word(3), pid: half(0), texts })
     }
 
-    /// Whether the process is one of this host and has ended; `false` if that cannot be known.
+    /// Whether the process is one of this host and has ended.
     fn has_ended(&self) -> bool {
-        if self.host_key != host::key() {
-            return false;
-        }
-        match state_and_start(self.pid) {
-            Some((state, started)) => matches!(state, 'Z' | 'X') || started != self.started,
-            // SAFETY: signal 0 has no effect.
-            None => unsafe {
-                libc::kill(self.pid as i32, 0) != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
-            },
-        }
+        self.host_key == host::key() && start_time(self.pid) != Some(self.started)
     }
-
-    #[cold]
-    fn taken(&self, path: &Path) -> Error {
-        let (service, pid, path) = (quoted(&self.service), self.pid, path.display());
-        let (host, key) = (String::from_utf8_lossy(&self.host), host::key());
-        let rest = if self.host_key == key { "" } else { "; if that process has ended, remove the file" };
-        let by = format!("the process {pid} on host {host} has published the service {service} already");
-        Error::new(MPI_ERR_SERVICE, format!("{by} (file {path}){rest}"))
-    }
-}
-
-/// The state of a process and when it started, in the unit of the kernel; `None` if the kernel does not show them.
-fn state_and_start(pid: u32) -> Option<(char, u64)> {
-    let facts = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Behind the name, which may contain anything, the fields begin with the third one (proc(5)).
-    let mut fields = facts.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?.chars().next()?;
-    Some((state, fields.nth(18)?.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -163,8 +163,9 @@ fn ended(process: &OwnedFd) -> bool {
     unsafe { libc::poll(&mut poll, 1, 0) == 1 }
 }
 
-/// Start time of a process, in ticks since the host started.
-fn start_time(pid: u32) -> Option<u64> {
+/// Start time of a process, in ticks since the host started; `None` if there is none, or the kernel does not show it. A later process
+/// with the same id has another one.
+pub fn start_time(pid: u32) -> Option<u64> {
     let facts = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is a name in parentheses that may hold anything; the start time is the 22nd.
     facts.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
