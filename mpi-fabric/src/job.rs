@@ -24,7 +24,7 @@ use crate::region::Regions;
 /// Options of a new job.
 #[derive(Clone, Copy, Debug)]
 pub struct JobOptions {
-    /// Number of ranks, 1..=1024.
+    /// Number of ranks of the job, 1..=[`layout::MAX_RANKS`].
     pub ranks: u32,
     /// Length of a ring in bytes, a power of two; `None` for one that suits the number of ranks.
     pub ring_bytes: Option<usize>,
@@ -58,11 +58,22 @@ impl Job {
     /// # Errors
     /// `MPI_ERR_ARG` for options out of range, `MPI_ERR_NO_MEM` or `MPI_ERR_OTHER` if the system refuses.
     pub fn create(options: &JobOptions) -> Result<Job> {
+        Job::create_part(options, &(0..options.ranks).collect::<Vec<_>>())
+    }
+
+    /// The same for these ranks of the job, which are all on this host; the places of others stay empty, and take addresses only.
+    /// # Errors
+    /// As [`Self::create`], and `MPI_ERR_ARG` for a rank that the job has not.
+    pub fn create_part(options: &JobOptions, here: &[u32]) -> Result<Job> {
         let layout = layout_of(options)?;
+        if let Some(rank) = here.iter().find(|rank| **rank >= options.ranks) {
+            let rule = format!("rank {rank} is none of a job of {} ranks", options.ranks);
+            return Err(mpi_errors::Error::new(mpi_core::abi::MPI_ERR_ARG, rule));
+        }
         let refused = |error: io::Error| {
             fault::memory("cannot make the job's shared memory", layout.total_bytes() as u64, &error)
         };
-        shared(&layout).map(|shared| Job::new(layout, options, shared)).map_err(refused)
+        shared(&layout, here).map(|shared| Job::new(layout, options, here, shared)).map_err(refused)
     }
 
     /// Makes a bridge: memory with the layout of a job memory for processes of several jobs. Its number is random, too.
@@ -92,10 +103,10 @@ impl Job {
     pub(crate) fn alone(ring_bytes: Option<usize>) -> Result<Job> {
         let options = JobOptions { ranks: 1, ring_bytes, cores: 1 };
         let layout = layout_of(&options)?;
-        match shared(&layout) {
-            Ok(shared) => Ok(Job::new(layout, &options, shared)),
+        match shared(&layout, &[0]) {
+            Ok(shared) => Ok(Job::new(layout, &options, &[0], shared)),
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EFBIG)) => {
-                Ok(Job::new(layout, &options, (None, private(&layout)?)))
+                Ok(Job::new(layout, &options, &[0], (None, private(&layout)?)))
             }
             Err(error) => Err(fault::memory("cannot make this process's memory", layout.total_bytes() as u64, &error)),
         }
@@ -110,14 +121,15 @@ impl Job {
     pub(crate) fn private_of(ranks: u32) -> Result<Job> {
         let options = JobOptions { ranks, ring_bytes: Some(layout::MIN_RING_BYTES), cores: 1 };
         let layout = layout_of(&options)?;
-        Ok(Job::new(layout, &options, (None, private(&layout)?)))
+        let all: Vec<u32> = (0..ranks).collect();
+        Ok(Job::new(layout, &options, &all, (None, private(&layout)?)))
     }
 
     /// A job in zeroed memory.
-    fn new(layout: Layout, options: &JobOptions, (fd, mapping): (Option<OwnedFd>, Mapping)) -> Job {
+    fn new(layout: Layout, options: &JobOptions, here: &[u32], (fd, mapping): (Option<OwnedFd>, Mapping)) -> Job {
         let job = Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd };
         job.write_header(layout::MAGIC, options.cores);
-        (0..options.ranks).for_each(|rank| job.recorder(rank).set_depth(recorder::DEPTH));
+        here.iter().for_each(|rank| job.recorder(*rank).set_depth(recorder::DEPTH));
         job
     }
 
@@ -240,7 +252,7 @@ impl Job {
         }
         for member in members.iter().filter(|member| **member < self.ranks()) {
             // Relaxed: the launcher reads the words when this process has ended.
-            self.bits(header::TO_END, *member).fetch_or(1 << (member % 64), Ordering::Relaxed);
+            self.mapping.word(self.layout.to_end_at(*member)).fetch_or(1 << (member % 64), Ordering::Relaxed);
         }
         true
     }
@@ -254,14 +266,14 @@ impl Job {
 
     /// Whether a rank is to end because a part of the job was aborted. Panics if there is no such rank.
     pub fn is_to_end(&self, rank: u32) -> bool {
-        self.bits(header::TO_END, rank).load(Ordering::Relaxed) & 1 << (rank % 64) != 0
+        self.mapping.word(self.layout.to_end_at(rank)).load(Ordering::Relaxed) & 1 << (rank % 64) != 0
     }
 
     /// Reports to all other ranks that the process of one has ended while the job continues; for the launcher, once. Panics
     /// if there is no such rank.
     pub fn report_lost(&self, rank: u32) {
         // Release pairs with the Acquire in `is_lost`: the rank's records are seen with it.
-        self.bits(header::LOST, rank).fetch_or(1 << (rank % 64), Ordering::Release);
+        self.mapping.word(self.layout.lost_at(rank)).fetch_or(1 << (rank % 64), Ordering::Release);
         for other in (0..self.ranks()).filter(|other| *other != rank) {
             let block = self.block(other);
             // Release pairs with the Acquire in `Endpoint::connect`, which then finds the bit above.
@@ -277,13 +289,7 @@ impl Job {
     /// no such rank.
     pub fn is_lost(&self, rank: u32) -> bool {
         // Acquire pairs with the Release in `report_lost`.
-        self.bits(header::LOST, rank).load(Ordering::Acquire) & 1 << (rank % 64) != 0
-    }
-
-    /// The word that has a rank's bit in a set of ranks in the header.
-    fn bits(&self, set: usize, rank: u32) -> &crate::sync::AtomicU64 {
-        assert!(rank < self.ranks(), "rank {rank} of {}", self.ranks());
-        self.mapping.word(set + rank as usize / 64 * 8)
+        self.mapping.word(self.layout.lost_at(rank)).load(Ordering::Acquire) & 1 << (rank % 64) != 0
     }
 
     /// Records the jobs that a rank is connected with; for that rank itself. Panics if there is no such rank.
@@ -390,10 +396,10 @@ fn layout_of(options: &JobOptions) -> Result<Layout> {
     })
 }
 
-/// Zeroed memory that other processes can open.
-fn shared(layout: &Layout) -> io::Result<(Option<OwnedFd>, Mapping)> {
-    let in_block = |rank| block::RESERVED.map(|(at, len)| (layout.block_at(rank) + at, len));
-    let blocks = (0..layout.ranks()).flat_map(in_block);
+/// Zeroed memory that other processes can open, for these ranks.
+fn shared(layout: &Layout, here: &[u32]) -> io::Result<(Option<OwnedFd>, Mapping)> {
+    let in_block = |rank: &u32| block::RESERVED.map(|(at, len)| (layout.block_at(*rank) + at, len));
+    let blocks = here.iter().flat_map(in_block);
     let reserved = [(0, layout::PAGE), layout.bells()].into_iter().chain(blocks);
     Mapping::create(c"ferrum-job", layout.total_bytes(), reserved).map(|(fd, mapping)| (Some(fd), mapping))
 }
@@ -457,7 +463,7 @@ mod tests {
     #[test]
     fn impossible_jobs_are_refused_with_the_range() {
         let error = Job::create(&JobOptions { ranks: 0, ring_bytes: None, cores: 1 }).err().unwrap();
-        assert!(error.to_string().contains("1 to 1024 ranks"), "{error}");
+        assert!(error.to_string().contains("1 to 8192 ranks"), "{error}");
     }
 
     #[test]
@@ -488,5 +494,25 @@ mod tests {
         assert!(!job.has_left(Some(7)));
         job.set_connected_jobs(1, &[]);
         assert!(job.has_left(Some(7)) && job.has_left(None));
+    }
+
+    #[test]
+    fn a_part_of_a_large_job_takes_memory_for_its_own_ranks() {
+        let options = JobOptions { ranks: 3000, ring_bytes: Some(layout::MIN_RING_BYTES), cores: 1 };
+        let job = Job::create_part(&options, &[2, 2999]).unwrap();
+        let file = std::fs::File::from(job.fd().unwrap().try_clone_to_owned().unwrap());
+        let backed = || std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()) * 512;
+        // The bells of all ranks are backed, and each block of the two.
+        assert!(backed() < 3000 * 0x200 + (1 << 20), "{}", backed());
+        assert!(job.request_abort_of(&[2, 1023, 1024, 2999, 3000], 2, 7, AbortCause::Call));
+        let to_end = |job: &Job| (0..3000).filter(|rank| job.is_to_end(*rank)).collect::<Vec<u32>>();
+        assert_eq!(to_end(&job), [2, 1023, 1024, 2999]);
+        [1, 1024, 2999].iter().for_each(|rank| job.report_lost(*rank));
+        let opened = Job::open(job.fd().unwrap()).unwrap();
+        assert_eq!((0..3000).filter(|rank| opened.is_lost(*rank)).collect::<Vec<u32>>(), [1, 1024, 2999]);
+        assert_eq!(to_end(&opened), to_end(&job));
+        // Nothing was written into the places of others.
+        assert_eq!((opened.life(1), opened.life(2998)), (Life::Absent, Life::Absent));
+        assert!(Job::create_part(&options, &[3000]).is_err());
     }
 }

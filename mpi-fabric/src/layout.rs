@@ -10,8 +10,11 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
 pub const BRIDGE_MAGIC: u64 = u64::from_le_bytes(*b"FERRUMBR");
 /// Version of the format; readers of another version refuse it.
 pub const VERSION: u32 = 12;
-/// Most ranks of one job.
-pub const MAX_RANKS: u32 = 1024;
+/// Most ranks of one job, on all of its hosts together. The memory on each host has a place for each rank of the job: a ring
+/// of 16 KiB at least for each ordered pair, so this many take 1.2 TiB of the 128 TiB of addresses of a process.
+pub const MAX_RANKS: u32 = 8192;
+/// Most ranks of one job on one host, and most processes of several jobs that one bridge connects.
+pub const MAX_HOST_RANKS: u32 = 1024;
 /// Shortest ring, in bytes.
 pub const MIN_RING_BYTES: usize = 16 << 10;
 /// Longest ring, in bytes.
@@ -103,6 +106,8 @@ pub mod header {
     pub const TO_END: usize = 0x100;
     /// 16 x u64: bit `r` is set once rank `r` has ended so, and the others continue. The launcher sets it.
     pub const LOST: usize = 0x180;
+    /// Most ranks of which these two sets are in the header; those of more lie behind the bells.
+    pub const SET_RANKS: u32 = 1024;
     /// u64: bytes of the text at [`HOSTS`]; stored last. 0: all ranks are on this host.
     pub const HOSTS_BYTES: usize = 0x200;
     /// Text: a line for each host with its ranks and its name, this host first (`crate::job::HostRanks`).
@@ -201,14 +206,16 @@ pub mod bell {
     pub const WAITERS: usize = 0x00;
     /// u32: futex word, changed by every wake-up.
     pub const FUTEX: usize = 0x40;
-    /// 16 x u64: bit `r` is set once rank `r` sends to this rank. The rank's own bit, which no sender needs, reports
-    /// that [`super::header::LOST`] has changed.
+    /// A u64 for each 64 ranks, at least 16: bit `r` is set once rank `r` sends to this rank. The rank's own bit, which no
+    /// sender needs, reports that [`super::header::LOST`] has changed.
     pub const CONNECTED: usize = 0x80;
-    /// Length of a bell in bytes.
-    pub const BYTES: usize = 0x100;
+    /// Length of a bell in bytes in jobs of up to 1024 ranks; each further bit for a rank lengthens it.
+    pub const LEAST_BYTES: usize = 0x100;
 }
 
-const _: () = assert!(bell::CONNECTED + MAX_RANKS as usize / 8 <= bell::BYTES && PAGE.is_multiple_of(bell::BYTES));
+const _: () = assert!(bell::CONNECTED + header::SET_RANKS as usize / 8 == bell::LEAST_BYTES);
+const _: () = assert!(header::LOST - header::TO_END == header::SET_RANKS as usize / 8);
+const _: () = assert!(MAX_RANKS.is_multiple_of(64) && MAX_HOST_RANKS <= header::SET_RANKS);
 const _: () = assert!(header::HOSTS + header::MOST_HOSTS_BYTES <= PAGE);
 const _: () = assert!(block::INSTRUMENTS + block::INSTRUMENTS_BYTES <= block::TRANSFERS);
 const _: () = assert!(block::TRANSFERS + block::TRANSFER_SLOTS * LINE <= block::RECORDER);
@@ -269,22 +276,56 @@ impl Layout {
         PAGE + self.ranks as usize * block::BYTES + rank as usize * self.traffic_bytes()
     }
 
+    /// Length of a bell in bytes.
+    pub fn bell_bytes(&self) -> usize {
+        (bell::CONNECTED + self.set_bytes()).next_multiple_of(bell::LEAST_BYTES)
+    }
+
     /// Offset of rank 0's bell, and length of the bells of all ranks in whole pages.
     pub fn bells(&self) -> (usize, usize) {
         let ranks = self.ranks as usize;
-        (self.traffic_at(0) + ranks * self.traffic_bytes(), (ranks * bell::BYTES).next_multiple_of(PAGE))
+        (self.traffic_at(0) + ranks * self.traffic_bytes(), (ranks * self.bell_bytes()).next_multiple_of(PAGE))
     }
 
     /// Offset of a rank's bell.
     pub fn bell_at(&self, rank: u32) -> usize {
         assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
-        self.bells().0 + rank as usize * bell::BYTES
+        self.bells().0 + rank as usize * self.bell_bytes()
+    }
+
+    /// Length of a set with a bit for each rank, in bytes.
+    fn set_bytes(&self) -> usize {
+        self.ranks.div_ceil(64) as usize * 8
+    }
+
+    /// Whether the two sets of ranks are behind the bells.
+    fn has_long_sets(&self) -> bool {
+        self.ranks > header::SET_RANKS
+    }
+
+    /// Offset of the word with a rank's bit in the set [`header::TO_END`].
+    pub fn to_end_at(&self, rank: u32) -> usize {
+        self.bit_at(header::TO_END, 0, rank)
+    }
+
+    /// Offset of the word with a rank's bit in the set [`header::LOST`].
+    pub fn lost_at(&self, rank: u32) -> usize {
+        self.bit_at(header::LOST, self.set_bytes(), rank)
+    }
+
+    /// Offset of a rank's word in a set, which is in the header or so far behind the end of the bells.
+    fn bit_at(&self, in_header: usize, behind: usize, rank: u32) -> usize {
+        assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
+        let (at, bytes) = self.bells();
+        let set = if self.has_long_sets() { at + bytes + behind } else { in_header };
+        set + rank as usize / 64 * 8
     }
 
     /// Offset of the first rings of all pairs.
     fn first_rings_at(&self) -> usize {
         let (at, bytes) = self.bells();
-        at + bytes
+        let sets = if self.has_long_sets() { (2 * self.set_bytes()).next_multiple_of(PAGE) } else { 0 };
+        at + bytes + sets
     }
 
     /// Offset of the first ring that `sender` fills and `receiver` empties, of [`FIRST_RING_BYTES`].
@@ -395,9 +436,31 @@ mod tests {
             rings.sort_unstable();
             assert!(rings.windows(2).all(|two| two[0].0 + FIRST_RING_BYTES <= two[1].0), "{ranks} ranks");
             assert!(rings.windows(2).all(|two| two[0].0 / PAGE != two[1].0 / PAGE || two[0].1 == two[1].1));
-            assert!(layout.bell_at(ranks - 1) + bell::BYTES <= rings[0].0);
+            assert!(layout.bell_at(ranks - 1) + layout.bell_bytes() <= rings[0].0);
             assert!(rings[rings.len() - 1].0 + FIRST_RING_BYTES <= layout.rings_at());
         }
+    }
+
+    #[test]
+    fn sets_of_ranks_are_in_the_header_or_between_bells_and_rings() {
+        let layout = Layout::new(header::SET_RANKS, MIN_RING_BYTES).unwrap();
+        assert_eq!((layout.bell_bytes(), layout.to_end_at(1023)), (0x100, header::TO_END + 120));
+        assert_eq!((layout.lost_at(0), layout.lost_at(1023)), (header::LOST, header::LOST + 120));
+        assert_eq!(layout.first_ring_at(0, 0), layout.bell_at(1023) + 0x100);
+        for ranks in [1025, 1500, 3072, MAX_RANKS] {
+            let layout = Layout::new(ranks, MIN_RING_BYTES).unwrap();
+            assert!(bell::CONNECTED + ranks.div_ceil(64) as usize * 8 <= layout.bell_bytes());
+            assert!(layout.bell_at(ranks - 1) + layout.bell_bytes() <= layout.to_end_at(0));
+            assert!(layout.to_end_at(ranks - 1) < layout.lost_at(0));
+            assert!(layout.lost_at(ranks - 1) + 8 <= layout.first_ring_at(0, 0));
+            assert_eq!(layout.first_ring_at(0, 0) % PAGE, 0);
+        }
+    }
+
+    #[test]
+    fn the_most_ranks_fit_into_the_addresses_of_a_process() {
+        // 47 bits on x86-64; rings of a length that was set may take more, and mapping them is an error then.
+        assert!(Layout::new(MAX_RANKS, MIN_RING_BYTES).unwrap().total_bytes() < 3 << 39);
     }
 
     #[test]
@@ -415,7 +478,7 @@ mod tests {
         assert_eq!([2, 3, 32].map(bytes), [MAX_COPY_BUFFER; 3]);
         assert_eq!(bytes(1), MIN_COPY_BUFFER);
         assert_eq!([33, 64, 65].map(bytes), [2 << 20, 2 << 20, 1 << 20]);
-        assert_eq!(bytes(MAX_RANKS), MIN_COPY_BUFFER);
+        assert_eq!([1024, MAX_RANKS].map(bytes), [MIN_COPY_BUFFER; 2]);
         assert!((1..=MAX_RANKS).all(|ranks| bytes(ranks).is_power_of_two()));
     }
 
@@ -438,13 +501,13 @@ mod tests {
 
     #[test]
     fn an_area_of_traffic_has_room_for_several_communicators_of_all_ranks() {
-        for ranks in [1, 2, 64, MAX_RANKS] {
+        for ranks in [1, 2, 64, MAX_HOST_RANKS, MAX_RANKS] {
             let layout = Layout::new(ranks, MIN_RING_BYTES).unwrap();
             let table = traffic::TABLE_HEAD + ranks as usize * (traffic::ROW_BYTES + 4);
             assert!(traffic::TABLES + 16 * table <= layout.freed_traffic());
             assert_eq!(layout.traffic_bytes() % PAGE, 0);
         }
-        assert!(Layout::new(MAX_RANKS, MIN_RING_BYTES).unwrap().traffic_bytes() < 1 << 20);
+        assert!(Layout::new(MAX_HOST_RANKS, MIN_RING_BYTES).unwrap().traffic_bytes() < 1 << 20);
     }
 
     #[test]
@@ -452,7 +515,7 @@ mod tests {
         assert_eq!(Layout::default_ring_bytes(2), DEFAULT_RING_BYTES);
         assert_eq!(Layout::default_ring_bytes(64), 128 << 10);
         assert_eq!(Layout::default_ring_bytes(200), 32 << 10);
-        assert_eq!(Layout::default_ring_bytes(MAX_RANKS), MIN_RING_BYTES);
+        assert_eq!([1024, MAX_RANKS].map(Layout::default_ring_bytes), [MIN_RING_BYTES; 2]);
         for ranks in 1..=MAX_RANKS {
             assert!(Layout::new(ranks, Layout::default_ring_bytes(ranks)).is_some());
         }

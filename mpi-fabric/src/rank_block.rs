@@ -47,11 +47,14 @@ pub(crate) struct RankBlock<'a> {
     mapping: &'a Mapping,
     at: usize,
     bell_at: usize,
+    /// Number of the words with a bit for each rank.
+    words: u32,
 }
 
 impl<'a> RankBlock<'a> {
     pub(crate) fn new(mapping: &'a Mapping, layout: &Layout, rank: u32) -> RankBlock<'a> {
-        RankBlock { mapping, at: layout.block_at(rank), bell_at: layout.bell_at(rank) }
+        let words = layout.ranks().div_ceil(64);
+        RankBlock { mapping, at: layout.block_at(rank), bell_at: layout.bell_at(rank), words }
     }
 
     pub(crate) fn life(&self) -> Life {
@@ -134,7 +137,7 @@ impl<'a> RankBlock<'a> {
 
     /// The `i`-th 64 bits of the set of ranks that send to this one.
     pub(crate) fn connected(&self, i: usize) -> &'a AtomicU64 {
-        assert!(i < crate::layout::MAX_RANKS as usize / 64);
+        assert!(i < self.words as usize, "word {i} of {}", self.words);
         self.mapping.word(self.bell_at + bell::CONNECTED + 8 * i)
     }
 }

@@ -23,7 +23,16 @@ fn sections() -> Vec<(&'static str, Vec<Fact>)> {
         Fact("installed in", "prefix", prefix().map_or_else(|| "unknown".into(), |path| path.display().to_string())),
         Fact("C library", "library", file("lib/libmpi_abi.so.1")),
         Fact("Fortran", "fortran", file("lib/libmpifort_abi.so.1")),
-        Fact("job memory", "job_memory", format!("format {}, {} ranks at most", layout::VERSION, layout::MAX_RANKS)),
+        Fact(
+            "job memory",
+            "job_memory",
+            format!(
+                "format {}, {} ranks at most, {} on a host",
+                layout::VERSION,
+                layout::MAX_RANKS,
+                layout::MAX_HOST_RANKS
+            ),
+        ),
         Fact("launchers", "launchers", "mpiexec, PMI-1 (Hydra, Slurm pmi2), PMIx".into()),
         Fact("settings file", "settings", settings()),
     ];

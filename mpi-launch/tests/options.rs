@@ -107,7 +107,10 @@ fn other_machines_are_refused_with_what_to_use_instead() {
         (&["-wdir", "/nonexistent", "true"], "\"/nonexistent\""),
         (&["-soft", "9", "-n", "4", "true"], "from 1 to 4"),
         (&["--stdin", "5", "-n", "2", "true"], "ranks 0 to 1"),
-        (&["-n", "1000", "true", ":", "-n", "25", "true"], "1025"),
+        (
+            &["-n", "1000", "true", ":", "-n", "25", "true"],
+            "has 1025 ranks of the job, but one host takes 1024 at most",
+        ),
         (&["true", ":", "-n", "2"], "part 2"),
         (&["--tag-ouput", "true"], "did you mean --tag-output?"),
     ] {

@@ -46,7 +46,7 @@ fn a_job_that_cannot_be_started_is_reported_to_the_rank_alone() {
         (&["host=elsewhere", "2", "true"], "-host \"elsewhere\" is not this machine"),
         (&["soft=5:9", "2", "true"], "-soft allows no number of processes from 1 to 2"),
         (&["soft=x", "2", "true"], "-soft is \"x\""),
-        (&["2000", "true"], "from 1 to 1024"),
+        (&["2000", "true"], "one host takes 1024 at most"),
     ] {
         let done = spawn(&[], &[&["then=0"], words].concat());
 

@@ -149,7 +149,7 @@ pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started,
         return Ok(other_launchers::find(get)?.map_or(Started::Alone, Started::OtherLauncher));
     }
     let fd = number(get, JOB_FD, "it has to be a descriptor", |fd: &i32| *fd >= 0)?;
-    let size = number(get, SIZE, "it has to be a number of ranks from 1 to 1024", |n| (1..=MAX_RANKS).contains(n))?;
+    let size = number(get, SIZE, "it has to be a number of ranks from 1 to 8192", |n| (1..=MAX_RANKS).contains(n))?;
     let rank = number(get, RANK, "it has to be a rank below FERRUM_SIZE", |rank| *rank < size)?;
     let rule = "it has to be the number of one of the job's programs";
     let appnum = if get(APPNUM).is_some() { number(get, APPNUM, rule, |n| *n < size)? } else { 0 };
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_rank_or_size_out_of_range_is_an_error_with_the_value() {
-        for (rank, size) in [("4", "4"), ("-1", "4"), ("+1", "4"), ("", "4"), ("1x", "4"), ("0", "0"), ("0", "1025")] {
+        for (rank, size) in [("4", "4"), ("-1", "4"), ("+1", "4"), ("", "4"), ("1x", "4"), ("0", "0"), ("0", "8193")] {
             let error = job(rank, size).unwrap_err().to_string();
             assert!(error.contains("only a launcher sets this variable"), "{error}");
         }

@@ -254,6 +254,7 @@ fn survey(link: &mut dyn KeyValueExchange, own: &HostInfo, job: &Job) -> Result<
         infos.push(host_of(link, rank)?);
     }
     let groups = Groups::by_host(infos);
+    groups.check_sizes()?;
     if !groups.is_one() {
         put_long(link, HOSTS, &groups.to_text()?)?;
         job.set_hosts(&groups.hosts());

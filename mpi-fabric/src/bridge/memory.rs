@@ -12,7 +12,7 @@ use mpi_errors::Result;
 use super::wrong_member;
 use crate::fault;
 use crate::job::Job;
-use crate::layout::{MAX_RANKS, block};
+use crate::layout::{MAX_HOST_RANKS, block};
 use crate::mapping::open_sealed;
 use crate::rank_block::Life;
 use crate::transport::ProcessId;
@@ -47,10 +47,10 @@ impl BridgeOffer {
     /// # Errors
     /// `MPI_ERR_NO_MEM`; `MPI_ERR_OTHER` for too many processes.
     pub(crate) fn new(members: usize, ring_bytes: usize) -> Result<BridgeOffer> {
-        match u32::try_from(members).ok().filter(|members| *members <= MAX_RANKS) {
+        match u32::try_from(members).ok().filter(|members| *members <= MAX_HOST_RANKS) {
             Some(members) => Ok(BridgeOffer { job: Job::create_bridge(members, ring_bytes)? }),
             None => Err(fault::foreign(format!(
-                "{members} processes of several jobs cannot be connected at once: {MAX_RANKS} is the limit on one host"
+                "{members} processes of several jobs cannot be connected at once: {MAX_HOST_RANKS} is the limit on one host"
             ))),
         }
     }

@@ -10,7 +10,7 @@ Options may have one dash or two, and their value after a blank or \"=\".
 After -- comes the program, and from there on \":\" does not divide.
 
 For one program (each part between \":\" has its own):
-  -n N, -np N          number of processes, 1 to 1024 in all; 1 if not given
+  -n N, -np N          number of processes, 1 to 8192 in all, 1024 a host; 1 if not given
   -soft LIST           permitted numbers, such as 2:16:2,5; the largest up to N is taken
   -host LIST           hosts for its ranks, each with its number of them: a,b:4
   -arch NAME           has to be that of the machine, as uname -m prints it

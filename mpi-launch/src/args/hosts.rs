@@ -5,7 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use mpi_fabric::layout::MAX_RANKS;
+use mpi_fabric::layout::MAX_HOST_RANKS;
 
 /// A host, and how many ranks it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ fn is_name(name: &str) -> bool {
 }
 
 fn slots(text: &str) -> Option<u32> {
-    digits(OsStr::new(text)).filter(|slots| (1..=MAX_RANKS).contains(slots))
+    digits(OsStr::new(text)).filter(|slots| (1..=MAX_HOST_RANKS).contains(slots))
 }
 
 /// A line of a file of hosts that is none: its number from 1, and why.
@@ -120,7 +120,7 @@ pub(super) fn map_by(value: &OsStr) -> Result<MapBy, String> {
 
 /// A value of `-ppn`.
 pub(super) fn per_node(value: &OsStr) -> Result<MapBy, String> {
-    let rule = || format!("a number of ranks a host, from 1 to {MAX_RANKS}");
+    let rule = || format!("a number of ranks a host, from 1 to {MAX_HOST_RANKS}");
     value.to_str().and_then(slots).map(MapBy::PerNode).ok_or_else(rule)
 }
 

@@ -49,7 +49,7 @@ pub type Variable = (OsString, OsString);
 /// One program and its ranks.
 #[derive(Debug, Default, PartialEq)]
 pub struct Group {
-    /// Number of processes, 1..=1024; `None` if not given.
+    /// Number of processes, 1..=8192; `None` if not given.
     pub processes: Option<u32>,
     /// The acceptable numbers of processes, at most `processes`.
     pub soft: Option<Soft>,

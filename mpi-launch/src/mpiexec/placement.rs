@@ -5,7 +5,7 @@
 //! Not here: the form of lists of hosts (`args`).
 
 use mpi_fabric::host;
-use mpi_fabric::layout::MAX_RANKS;
+use mpi_fabric::layout::{MAX_HOST_RANKS, MAX_RANKS};
 
 use super::refusal::Refusal;
 use super::{local_host, nodelist};
@@ -87,17 +87,21 @@ fn place(run: &Run, allocation: Option<&[HostEntry]>) -> Result<Option<Placement
         };
         let rooms: Vec<Option<u32>> = places.iter().zip(&entries).map(|(place, entry)| room(*place, entry)).collect();
         let number = number(group, &rooms)?;
+        let total = of_rank.len() as u64 + u64::from(number);
+        if total > MAX_RANKS.into() {
+            return Err(Refusal::TooMany(total));
+        }
         let ranks = distribute(number, &rooms, options.map_by, options.oversubscribe).ok_or_else(|| {
             Refusal::Slots { ranks: number, slots: rooms.iter().flatten().sum(), hosts: entries.len() }
         })?;
         for host in &ranks {
             hosts[places[*host]].used += 1;
         }
+        if let Some(host) = hosts.iter().find(|host| host.used > MAX_HOST_RANKS) {
+            return Err(Refusal::TooManyOnHost { host: host.entry.name.clone(), ranks: host.used });
+        }
         of_rank.extend(ranks.into_iter().map(|host| places[host]));
         counts.push(number);
-        if of_rank.len() > MAX_RANKS as usize {
-            return Err(Refusal::TooMany(of_rank.len() as u64));
-        }
     }
     // Hosts without ranks are left out.
     let used: Vec<usize> = (0..hosts.len()).filter(|host| hosts[*host].used > 0).collect();
@@ -264,6 +268,17 @@ mod tests {
             ("-ppn 2 x", "n1,n2 0011"),
             ("-n 3 --map-by node x", "n1,n2 010"),
             ("-n 6 -host a.invalid:2,b.invalid:3 x", "6 ranks do not fit"),
+            ("-n 2049 -ppn 1024 -host a.invalid,b.invalid,c.invalid x", "a.invalid,b.invalid,c.invalid 0"),
+            (
+                "-n 2050 -host a.invalid,b.invalid x",
+                "host a.invalid has 1025 ranks of the job, but one host takes 1024 at most",
+            ),
+            ("-n 8192 -ppn 1024 -host a.invalid x : -n 1 -host b.invalid x", "8192 ranks do not fit"),
+            ("-n 8192 -host a.invalid x : -n 1 -host b.invalid x", "host a.invalid has 8192 ranks"),
+            (
+                "-n 1 -host b.invalid x : -n 8192 -host a.invalid x",
+                "all programs together are 8193 processes, but one job has at most 8192",
+            ),
             ("-n 7 --oversubscribe -host a.invalid:2,b.invalid:3 x", "a.invalid,b.invalid 0001111"),
         ] {
             let placed = placed(line);

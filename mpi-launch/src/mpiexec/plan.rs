@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mpi_fabric::host;
-use mpi_fabric::layout::MAX_RANKS;
+use mpi_fabric::layout::{MAX_HOST_RANKS, MAX_RANKS};
 use mpi_t::name_in_environment;
 
 use super::memory_limit::Memory;
@@ -70,6 +70,9 @@ impl<'a> Plan<'a> {
             if total > MAX_RANKS.into() {
                 return Err(Refusal::TooMany(total));
             }
+            if total > MAX_HOST_RANKS.into() {
+                return Err(Refusal::TooManyOnHost { host: host::name(), ranks: total as u32 });
+            }
             warnings.extend(not_passed(group));
             programs.push(Program { group, file, ranks });
         }
@@ -131,7 +134,7 @@ fn number(run: &Run, group: &Group, room: u32) -> Result<u32, Refusal> {
     let processes = group.processes.or_else(|| default_number(run, group));
     let Some(soft) = &group.soft else { return Ok(processes.unwrap_or(1)) };
     // Without a number: the number of cores.
-    let most = processes.unwrap_or_else(|| host::usable_cores().min(MAX_RANKS));
+    let most = processes.unwrap_or_else(|| host::usable_cores().min(MAX_HOST_RANKS));
     soft.largest(most.min(room)).ok_or(Refusal::Soft(most))
 }
 
@@ -195,7 +198,10 @@ mod tests {
         assert_eq!(Plan::new(&run("-n 7 -soft 2:10000:2 true"), String::new(), None).unwrap().ranks, 6);
         assert_eq!(Plan::new(&run("-soft 0:1 true"), String::new(), None).unwrap().ranks, 1);
         assert!(matches!(refusal("-n 4 -soft 5:9 true"), Refusal::Soft(4)));
-        assert!(matches!(refusal("-n 1000 true : -n 25 true"), Refusal::TooMany(1025) | Refusal::Memory { .. }));
+        assert!(matches!(
+            refusal("-n 1000 true : -n 25 true"),
+            Refusal::TooManyOnHost { ranks: 1025, .. } | Refusal::Memory { .. }
+        ));
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub(super) enum Refusal {
     Soft(u32),
     #[error("all programs together are {0} processes, but one job has at most {most}", most = mpi_fabric::layout::MAX_RANKS)]
     TooMany(u64),
+    #[error("host {host} has {ranks} ranks of the job, but one host takes {most} at most", most = mpi_fabric::layout::MAX_HOST_RANKS)]
+    TooManyOnHost { host: String, ranks: u32 },
     #[error("{option} is rank {rank}, but the job has the {}", own_ranks(*.last))]
     NoRank { option: &'static str, rank: u32, last: u32 },
     #[error("--bind cores needs a core for each of the {ranks} ranks, but there are {cores}")]
@@ -136,6 +138,7 @@ impl Refusal {
             | Refusal::Static(..)
             | Refusal::Soft(_)
             | Refusal::TooMany(_)
+            | Refusal::TooManyOnHost { .. }
             | Refusal::NoRank { .. }
             | Refusal::Cores { .. }
             | Refusal::Slots { .. }

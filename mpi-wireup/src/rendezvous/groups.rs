@@ -4,6 +4,7 @@
 //! Not here: which ranks are refused (`memory`).
 
 use mpi_fabric::job::HostRanks;
+use mpi_fabric::layout::MAX_HOST_RANKS;
 use mpi_fabric::rank_list;
 
 use crate::host_info::HostInfo;
@@ -31,6 +32,16 @@ impl Groups {
 
     pub(super) fn is_one(&self) -> bool {
         self.groups.len() == 1
+    }
+
+    /// Refuses a host with more ranks than share a memory.
+    /// # Errors
+    /// A sentence.
+    pub(super) fn check_sizes(&self) -> Result<(), LauncherError> {
+        let Some(group) = self.groups.iter().find(|group| group.len() > MAX_HOST_RANKS as usize) else { return Ok(()) };
+        let (host, ranks) = (&self.infos[group[0] as usize].host, group.len());
+        let rule = format!("host {host} has {ranks} ranks of the job, but one host takes {MAX_HOST_RANKS} at most");
+        Err(LauncherError(rule))
     }
 
     /// A rank that runs on the machine of rank 0, but not in its group, if there is one.
@@ -124,6 +135,17 @@ mod tests {
         assert_eq!(all.groups, [vec![0, 3], vec![1, 5], vec![2, 6], vec![4], vec![7]]);
         let names: Vec<String> = all.hosts().into_iter().map(|host| host.name).collect();
         assert_eq!(names, ["h0", "h0", "h1", "h0", "h1"]);
+    }
+
+    #[test]
+    fn a_host_of_too_many_ranks_is_named() {
+        let hosts = |last: u32| [vec![0; 1024], vec![1; last as usize]].concat();
+        groups(&hosts(1024)).check_sizes().unwrap();
+        let refusal = groups(&hosts(1025)).check_sizes().unwrap_err().to_string();
+        assert!(refusal.contains("host h1 has 1025 ranks of the job, but one host takes 1024"), "{refusal}");
+        let text = groups(&hosts(1024)).to_text().unwrap();
+        let (_, parts) = own_part(&text, 1500, 2048).unwrap();
+        assert_eq!((&*parts[0].name, &*parts[0].ranks), ("h1", &(1024..2048).collect::<Vec<_>>()[..]));
     }
 
     #[test]

@@ -389,6 +389,6 @@ fn changed_field(value: &str, field: usize, to: &str) -> String {
 fn too_many_processes_are_refused_before_anything_is_put() {
     let table = Table::new(1, false);
     let mut place = Place { table: table.clone(), rank: 0, size: MAX_RANKS + 1, changed: as_is };
-    assert!(share_memory(&mut place, &HostInfo::own(), None).unwrap_err().to_string().contains("1025 processes"));
+    assert!(share_memory(&mut place, &HostInfo::own(), None).unwrap_err().to_string().contains("8193 processes"));
     assert!(table.values.lock().unwrap().is_empty());
 }

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 
 use mpi_fabric::job::HostRanks;
+use mpi_fabric::layout::{MAX_HOST_RANKS, MAX_RANKS};
 use mpi_wireup::host_info::HostInfo;
 
 use super::super::environment::of_options;
@@ -141,7 +142,8 @@ fn are_of_job(ranks: &[u32], size: u32) -> bool {
 pub(super) fn ranks_of(part: &JobPart) -> Option<Vec<u32>> {
     let ranks: Vec<u32> = part.programs.iter().flat_map(|program| program.ranks.iter().copied()).collect();
     let sound = !ranks.is_empty() && are_of_job(&ranks, part.size);
-    (sound && part.size <= mpi_fabric::layout::MAX_RANKS).then_some(ranks)
+    let fits = part.size <= MAX_RANKS && ranks.len() <= MAX_HOST_RANKS as usize;
+    (sound && fits).then_some(ranks)
 }
 
 #[cfg(test)]

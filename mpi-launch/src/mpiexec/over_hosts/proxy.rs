@@ -76,7 +76,7 @@ fn run(link: &mut Link, part: &JobPart, limit: Duration, parent: i32) -> Result<
     let plan = Plan::new(&run, part.settings.clone(), Some(&counts))?;
     let ring_bytes = part.ring_bytes.map(|bytes| bytes as usize);
     let options = JobOptions { ranks: part.size, ring_bytes, cores: host::usable_cores() };
-    let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
+    let job = Job::create_part(&options, &world).map_err(|error| Refusal::Job(error.to_string()))?;
     job.set_hosts(&hosts);
     if let Some(front) = part::front_of(part, &HostInfo::own()) {
         job.set_front(front);
