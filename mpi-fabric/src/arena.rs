@@ -42,6 +42,11 @@ const FIRST_SEGMENT: usize = 64 << 20;
 const KEPT: usize = 8;
 const KEPT_BYTES: usize = 32 << 20;
 
+/// A number that is none of a segment.
+pub(crate) fn without_segment(number: u64) -> u64 {
+    number & !SEGMENT
+}
+
 /// Whether this is the number of a segment of an arena.
 pub(crate) fn is_segment(number: u64) -> bool {
     number & SEGMENT != 0

@@ -169,11 +169,13 @@ impl Job {
         Job::checked(Mapping::open(fd).map_err(refused)?, magic, what)
     }
 
-    fn checked(mapping: Mapping, magic: u64, what: &str) -> Result<Job> {
+    fn checked(mut mapping: Mapping, magic: u64, what: &str) -> Result<Job> {
         let layout = checked_layout(&mapping, magic, what)?;
-        if mapping.bytes() != layout.total_bytes() {
+        if mapping.bytes() < layout.total_bytes() {
             return Err(fault::foreign(format!("this is not {what}: its header contradicts itself")));
         }
+        // Parts may follow it in the object (`job_parts`).
+        mapping.cut(layout.total_bytes());
         Ok(Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd: None })
     }
 
@@ -401,7 +403,7 @@ fn shared(layout: &Layout, here: &[u32]) -> io::Result<(Option<OwnedFd>, Mapping
     let in_block = |rank: &u32| block::RESERVED.map(|(at, len)| (layout.block_at(*rank) + at, len));
     let blocks = here.iter().flat_map(in_block);
     let reserved = [(0, layout::PAGE), layout.bells()].into_iter().chain(blocks);
-    Mapping::create(c"ferrum-job", layout.total_bytes(), reserved).map(|(fd, mapping)| (Some(fd), mapping))
+    Mapping::create_growing(c"ferrum-job", layout.total_bytes(), reserved).map(|(fd, mapping)| (Some(fd), mapping))
 }
 
 /// Zeroed memory of this process alone.
@@ -410,7 +412,7 @@ fn private(layout: &Layout) -> Result<Mapping> {
 }
 
 /// A random number, so that another job on this host is unlikely to have it; never 0.
-fn random_id() -> u64 {
+pub(crate) fn random_id() -> u64 {
     let mut id = [0u8; 8];
     // SAFETY: the buffer is writable for its length.
     let got = unsafe { libc::getrandom(id.as_mut_ptr().cast(), id.len(), libc::GRND_NONBLOCK) };

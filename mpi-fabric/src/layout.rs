@@ -9,7 +9,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
 /// First word of a bridge (`crate::bridge`): "FERRUMBR" in memory order.
 pub const BRIDGE_MAGIC: u64 = u64::from_le_bytes(*b"FERRUMBR");
 /// Version of the format; readers of another version refuse it.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 /// Most ranks of one job, on all of its hosts together. The memory on each host has a place for each rank of the job: a ring
 /// of 16 KiB at least for each ordered pair, so this many take 1.2 TiB of the 128 TiB of addresses of a process.
 pub const MAX_RANKS: u32 = 8192;
@@ -91,6 +91,8 @@ pub mod header {
     pub const KEEP_PEAKS: usize = 0x48;
     /// u32: process id of the `mpiexec` that the user has started, for a job on several hosts, if it runs on this host; else 0.
     pub const FRONT_PID: usize = 0x4c;
+    /// u64: where the next part of the object begins (`crate::job_parts`); 0: directly behind the job memory.
+    pub const NEXT_PART: usize = 0x50;
     /// u64: 0, or bit 63 | bit 62 for a fatal error | rank << 32 | exit code: the first MPI_Abort or fatal error.
     pub const ABORT: usize = 0x80;
     /// u64: the calibration (`crate::calibration`): 0 none, 1 a process measures, 2 published.

@@ -65,6 +65,8 @@ pub mod instruments;
 #[cfg(not(loom))]
 pub mod job;
 #[cfg(not(loom))]
+mod job_parts;
+#[cfg(not(loom))]
 mod mapping;
 mod memory_lock;
 #[cfg(not(loom))]

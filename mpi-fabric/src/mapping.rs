@@ -34,6 +34,24 @@ impl Mapping {
         bytes: usize,
         reserved: impl Iterator<Item = (usize, usize)>,
     ) -> io::Result<(OwnedFd, Mapping)> {
+        Mapping::create_with(libc::F_SEAL_GROW, name, bytes, reserved)
+    }
+
+    /// As [`Mapping::create`], of an object that can be made longer.
+    pub(crate) fn create_growing(
+        name: &CStr,
+        bytes: usize,
+        reserved: impl Iterator<Item = (usize, usize)>,
+    ) -> io::Result<(OwnedFd, Mapping)> {
+        Mapping::create_with(0, name, bytes, reserved)
+    }
+
+    fn create_with(
+        seals: i32,
+        name: &CStr,
+        bytes: usize,
+        reserved: impl Iterator<Item = (usize, usize)>,
+    ) -> io::Result<(OwnedFd, Mapping)> {
         // SAFETY: the name is a C string; a descriptor comes back or -1.
         let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
         if fd < 0 {
@@ -57,7 +75,7 @@ impl Mapping {
             }
         }
         // SAFETY: as above. No process can shrink the memory under the others; best effort, nothing else depends on it.
-        unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL) };
+        unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL | seals) };
         let fd = OwnedFd::from(file);
         let mapping = Mapping::map(Some(fd.as_raw_fd()), 0, bytes)?;
         Ok((fd, mapping))
@@ -76,7 +94,8 @@ impl Mapping {
 
     /// Part of an existing object, in whole pages. Errors: also if the object ends before.
     pub(crate) fn open_part(fd: BorrowedFd<'_>, at: usize, bytes: usize) -> io::Result<Mapping> {
-        if file_bytes(fd)? < at + bytes {
+        let length = file_bytes(fd)?;
+        if at.checked_add(bytes).is_none_or(|end| length < end) {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the object is too short"));
         }
         Mapping::map(Some(fd.as_raw_fd()), at, bytes)
@@ -108,6 +127,16 @@ impl Mapping {
 
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Unmaps what lies beyond the first `bytes`, a multiple of a page, of a mapping that is as long or longer.
+    pub(crate) fn cut(&mut self, bytes: usize) {
+        assert!(bytes <= self.bytes && bytes.is_multiple_of(crate::layout::PAGE));
+        if bytes < self.bytes {
+            // SAFETY: our own mapping, to which no reference exists while it is borrowed exclusively.
+            unsafe { libc::munmap(self.base.as_ptr().add(bytes).cast(), self.bytes - bytes) };
+            self.bytes = bytes;
+        }
     }
 
     /// Never unmaps the first `bytes`, a multiple of a page: objects that outlive the mapping point into them.

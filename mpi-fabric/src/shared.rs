@@ -2,7 +2,8 @@
 //!
 //! It is an object without a name: the owner sends the number of its descriptor, the others open it through the
 //! owner's entry in `/proc`, and check that it is the object before they use it. The descriptor can be closed
-//! as soon as all have it.
+//! as soon as all have it. Processes of one job memory that may not open each other's descriptors make it a part of the object
+//! of the job memory, which all of them have open (`job_parts`).
 //! Invariant: no process can make the object shorter, so no access to the mapping can fail later. In front of the
 //! memory is a page with the lock and a word that identifies the object.
 
@@ -27,6 +28,8 @@ use crate::shared_objects;
 const NAME: usize = 0;
 /// Offset of the number of the object, which no other object of the host has.
 const NUMBER: usize = 8;
+/// Offset of the number of processes that have the memory, for a part of another object.
+const USERS: usize = 16;
 /// Offset of the lock: on a line of its own.
 const LOCK: usize = 64;
 
@@ -37,8 +40,20 @@ const CHECKS: u32 = 1 << 10;
 pub struct SharedMemory {
     mapping: Arc<Mapping>,
     descriptor: Option<OwnedFd>,
-    /// The id of this process, which is the value of the lock while it has it.
+    /// Identifies this process: the value of the lock while it has it.
     process: u32,
+    /// The object that it is a part of; `None`: one of its own.
+    backing: Option<Box<dyn Backing>>,
+}
+
+/// The part of an object that memory of several processes is in, as one of them has it.
+pub(crate) trait Backing: Send + Sync {
+    /// A number of this process that no other process has that may map the part; not 0.
+    fn owner(&self) -> u32;
+    /// Whether the process with a number may still run.
+    fn has_owner(&self, number: u32) -> bool;
+    /// Returns the pages to the system: no process uses them any more.
+    fn give_back(&self);
 }
 
 impl SharedMemory {
@@ -56,7 +71,7 @@ impl SharedMemory {
         // Relaxed: processes that open it get the number of the descriptor afterwards, in a message.
         mapping.word(NAME).store(name, Ordering::Relaxed);
         mapping.word(NUMBER).store(shared_objects::new_number(), Ordering::Relaxed);
-        Ok(SharedMemory::of(mapping, Some(descriptor)))
+        Ok(SharedMemory::of(mapping, Some(descriptor), None))
     }
 
     /// The memory of `bytes` bytes that process `pid` has under a descriptor. Errors: it is not there, may not be
@@ -70,13 +85,34 @@ impl SharedMemory {
         if mapping.word(NAME).load(Ordering::Relaxed) != name {
             return Err(other_object());
         }
-        Ok(SharedMemory::of(mapping, None))
+        Ok(SharedMemory::of(mapping, None, None))
     }
 
-    fn of(mapping: Mapping, descriptor: Option<OwnedFd>) -> SharedMemory {
+    /// New memory in a mapping of zeroed pages, of which the first one is for this module. No other object that a process has
+    /// mapped has the same `number`.
+    pub(crate) fn create_in(mapping: Mapping, [name, number]: [u64; 2], backing: Box<dyn Backing>) -> SharedMemory {
+        // Relaxed, as in `create`.
+        mapping.word(NAME).store(name, Ordering::Relaxed);
+        mapping.word(NUMBER).store(number, Ordering::Relaxed);
+        mapping.half(USERS).store(1, Ordering::Relaxed);
+        SharedMemory::of(mapping, None, Some(backing))
+    }
+
+    /// The memory that another process has created so, before that one drops it. Errors: it is another object.
+    pub(crate) fn open_in(mapping: Mapping, name: u64, backing: Box<dyn Backing>) -> io::Result<SharedMemory> {
+        if mapping.word(NAME).load(Ordering::Relaxed) != name {
+            return Err(other_object());
+        }
+        // Relaxed: the creator drops its memory after a message from this process.
+        mapping.half(USERS).fetch_add(1, Ordering::Relaxed);
+        Ok(SharedMemory::of(mapping, None, Some(backing)))
+    }
+
+    fn of(mapping: Mapping, descriptor: Option<OwnedFd>, backing: Option<Box<dyn Backing>>) -> SharedMemory {
         let mapping = Arc::new(mapping);
         shared_objects::add(mapping.word(NUMBER).load(Ordering::Relaxed), &mapping);
-        SharedMemory { mapping, descriptor, process: std::process::id() }
+        let process = backing.as_ref().map_or_else(std::process::id, |backing| backing.owner());
+        SharedMemory { mapping, descriptor, process, backing }
     }
 
     /// The number under which others may open it; `None` in a process that opened it, and after [`Self::close`].
@@ -130,13 +166,20 @@ impl SharedMemory {
             turns = turns.wrapping_add(1);
             let taken = match lock.holder() {
                 None => lock.try_take(self.process),
-                Some(holder) => turns.is_multiple_of(CHECKS) && !runs(holder) && lock.take_over(holder, self.process),
+                Some(holder) => {
+                    turns.is_multiple_of(CHECKS) && !self.runs(holder) && lock.take_over(holder, self.process)
+                }
             };
             if taken {
                 return SharedMemoryGuard(lock);
             }
             if turns < 100 { std::hint::spin_loop() } else { sched_yield() }
         }
+    }
+
+    /// Whether the process that the lock's word names runs, as far as this one finds out.
+    fn runs(&self, holder: u32) -> bool {
+        self.backing.as_ref().map_or_else(|| runs(holder), |backing| backing.has_owner(holder))
     }
 }
 
@@ -175,6 +218,12 @@ impl Drop for SharedMemory {
     /// The memory stays mapped while a copy from it is under way.
     fn drop(&mut self) {
         shared_objects::remove(&self.mapping);
+        if let Some(backing) = &self.backing
+            // Release and Acquire pair with each other: all accesses come before.
+            && self.mapping.half(USERS).fetch_sub(1, Ordering::AcqRel) == 1
+        {
+            backing.give_back();
+        }
     }
 }
 

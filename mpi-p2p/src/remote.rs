@@ -9,7 +9,7 @@ use std::sync::Arc;
 use mpi_core::Guard;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
-use mpi_fabric::{Access, Channel, EpochCounts, Place, RankLocks, RegionKey, Registration, SharedMemory, Way};
+use mpi_fabric::{Access, Channel, EpochCounts, Job, Place, RankLocks, RegionKey, Registration, SharedMemory, Way};
 
 use crate::engine::Engine;
 use crate::run_table::pieces;
@@ -49,6 +49,11 @@ impl Engine {
         name: u64,
     ) -> Result<SharedMemory> {
         self.state.get(guard).endpoint.open_shared(world_rank, descriptor, bytes, name)
+    }
+
+    /// As [`mpi_fabric::Endpoint::job_and_place`].
+    pub fn job_and_place(&self, guard: &Guard<'_>) -> (Arc<Job>, u32) {
+        self.state.get(guard).endpoint.job_and_place()
     }
 
     /// Whether a process of the job still runs. One that has not started yet counts as running.

@@ -167,9 +167,12 @@ impl OneSided {
             let number = i32::try_from(descriptor - 1).ok()?;
             self.open(comm, (0, name_of(comm, 0)), number, total)
         });
-        let without = self.count(comm, shared.is_none())?;
-        let Some(mut shared) = shared.filter(|_| without == 0) else {
-            return Err(not_shared(&format!("{without} of {} could not map it", mpi_errors::processes(comm.size()))));
+        let mut shared = match self.count(comm, shared.is_none())? {
+            0 => shared.ok_or_else(|| without_memory(0))?,
+            _ => {
+                drop(shared);
+                self.obtain_part(comm, total)?
+            }
         };
         shared.close();
         let shared = Arc::new(shared);
@@ -182,6 +185,23 @@ impl OneSided {
         let peers = (0..words.len()).map(|rank| (rank != own).then(|| part(rank)));
         let registration = Registration::NONE;
         Ok(Obtained { exposed: exposed.collect(), own: part(own), peers: peers.collect(), registration })
+    }
+
+    /// Memory for all in the object of the job memory, for processes of which some may not open the descriptors of others.
+    /// Collective; waits.
+    fn obtain_part(&self, comm: &Comm, bytes: u64) -> Result<SharedMemory> {
+        let (job, place) = self.engine.job_and_place(&self.engine.lock());
+        let name = name_of(comm, 0);
+        let made = (comm.rank == 0).then(|| job.create_part(place, bytes, name).ok()).flatten();
+        let at = made.as_ref().map_or(0, |(at, _)| *at);
+        // A number of a job is random: where it is the same, so is the memory.
+        let [at, number] = self.words_of_all(comm, [at, job.id()])?[0];
+        let part = made
+            .map(|(_, made)| made)
+            .or_else(|| (number == job.id()).then(|| job.open_part(place, at, bytes, name).ok()).flatten());
+        let without = self.count(comm, part.is_none())?;
+        part.filter(|_| without == 0)
+            .ok_or_else(|| not_shared(&format!("{without} of {} could not map it", mpi_errors::processes(comm.size()))))
     }
 
     /// Creates the locks of all processes' memory; `None` when not all can map them. Collective; waits.

@@ -46,22 +46,52 @@ static void describe(MPI_Comm group, char *text, size_t room)
         at += snprintf(text + at, room - at, i ? ",%d" : "%d", ranks[i]);
 }
 
-/* The group's first member writes into the memory of all others, which read it through MPI_Win_shared_query. */
-static void share_window(MPI_Comm group)
+/* The group's first member writes into the memory of all others, which read it through MPI_Win_shared_query. Then all
+ * add to one number, by operations and with a lock. */
+static void share_window(MPI_Comm group, int elements)
 {
-    int members, own, unit, *mine, *first;
+    enum { TIMES = 200 };
+    const int one = 1;
+    int members, own, unit, before, *mine, *first;
     MPI_Aint bytes;
     MPI_Win window;
     MPI_Comm_rank(group, &own);
     MPI_Comm_size(group, &members);
-    MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, group, &mine, &window);
+    MPI_Win_allocate_shared(elements * sizeof(int), sizeof(int), MPI_INFO_NULL, group, &mine, &window);
     MPI_Win_shared_query(window, 0, &bytes, &unit, &first);
+    MPI_Win_fence(0, window);
+    for (int i = 0; i < elements; i++) {
+        if (mine[i])
+            fail("the memory of a new window is not zero", own);
+        mine[i] = own + 1;
+    }
+    MPI_Win_fence(0, window);
+    for (int i = 0; i < members * elements; i++)
+        if (first[i] != i / elements + 1)
+            fail("the memory of the group's window has another value", own);
     MPI_Win_fence(0, window);
     if (own == 0)
         first[0] = 77;
     MPI_Win_fence(0, window);
     if (first[0] != 77)
         fail("the memory of the group's window has another value", own);
+    MPI_Win_fence(0, window);
+    for (int i = 0; i < TIMES; i++)
+        MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, window);
+    MPI_Win_fence(0, window);
+    for (int i = 0; i < TIMES; i++) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
+        MPI_Fetch_and_op(&one, &before, MPI_INT, 0, 0, MPI_SUM, window);
+        MPI_Win_unlock(0, window);
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+        first[0]++;
+        MPI_Win_unlock(0, window);
+    }
+    MPI_Barrier(group);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
+    if (first[0] != 77 + 3 * TIMES * members)
+        fail("the sum in the group's window is wrong", own);
+    MPI_Win_unlock(0, window);
     MPI_Win_free(&window);
 }
 
@@ -114,8 +144,9 @@ int main(int argc, char **argv)
     if (sum != size * (size - 1) / 2)
         fail("the sum is wrong", 0);
     put_to_next();
-    if (shares)
-        share_window(group);
+    /* The memory of a window that was freed is zero when another one gets it. */
+    for (int i = 0; shares && i < 20; i++)
+        share_window(group, i % 3 ? 1 : 100000);
     MPI_Comm_free(&group);
     if (rank == 0)
         printf("%d ranks, sum %d\n", size, sum);

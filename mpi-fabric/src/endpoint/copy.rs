@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::arena;
 use crate::fault;
+use crate::job::Job;
 use crate::region::{Access, RegionKey, Registration};
 use crate::shared::SharedMemory;
 use crate::shared_objects;
@@ -195,6 +196,11 @@ impl Endpoint {
         let pid = pid.ok_or_else(|| not_reachable(peer))?;
         SharedMemory::open(pid, descriptor, bytes, name)
             .map_err(|error| fault::system(&format!("cannot map the memory that rank {peer} shares"), &error))
+    }
+
+    /// The job memory, and the place of this rank in it: for parts of its object ([`Job::create_part`]).
+    pub fn job_and_place(&self) -> (Arc<Job>, u32) {
+        (self.job.clone(), self.local)
     }
 
     /// Whether a peer still runs. A peer that has not attached yet counts as alive.

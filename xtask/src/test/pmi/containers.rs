@@ -85,13 +85,15 @@ fn works(outcome: &Outcome) -> bool {
 /// Under our `mpiexec`.
 pub(super) fn under_ours(ferrum: &Library, ours: &Programs, report: &mut Report) -> Result<()> {
     let program = ours.get("containers");
-    for (what, container) in [("namespaces of their own", APART), ("another user", OTHER_USER)] {
+    for (what, container) in
+        [("user namespaces of their own", ALONE), ("namespaces of their own", APART), ("another user", OTHER_USER)]
+    {
         let name = format!("mpiexec: two ranks with {what}");
         if !starts(container, &program.to_string_lossy()) {
             report.skip(&name, &format!("this user may not start {container}"));
             continue;
         }
-        run(report, &name, job(ferrum, LAST, container, &program).arg("0,1,2,3"), works)?;
+        run(report, &name, job(ferrum, LAST, container, &program).args(["0,1,2,3", "memory"]), works)?;
     }
     connected(ferrum, ours, report)
 }
@@ -148,13 +150,13 @@ pub(super) fn under_hydra(mpich: &Library, ours: &Programs, report: &mut Report)
         ("user namespaces of their own", LAST, ALONE, &["0,1", "2", "3", "memory"]),
         ("namespaces of their own", LAST, APART, &["0,1", "2", "3", "memory"]),
         // The others may open the memory of rank 0, which may not open theirs.
-        ("a user namespace, the first ones", FIRST, &shared, &["0,1,2,3"]),
+        ("a user namespace, the first ones", FIRST, &shared, &["0,1,2,3", "memory"]),
     ];
     for (what, contained, container, groups) in cases {
         let name = format!("hydra: two ranks with {what}");
         if container.is_empty() || !starts(container, &path) {
             report.skip(&name, "this user may not make such a process, or the program cannot be read there");
-        } else if groups.len() > 1 && !network::has_libfabric() {
+        } else if groups.len() > 2 && !network::has_libfabric() {
             report.skip(&name, "libfabric.so.1 is not found (Debian: libfabric1)");
         } else {
             run(report, &name, job(mpich, contained, container, &program).args(groups), works)?;
