@@ -8,6 +8,7 @@ mod files;
 mod jobs;
 mod messages;
 mod observe;
+mod seeds;
 mod waits;
 mod windows;
 
@@ -29,7 +30,7 @@ const LIMIT: Duration = Duration::from_secs(90);
 const LARGE_MIB: u64 = 8 << 10;
 
 /// What the shell lines of cases begin with. `$B`: folder of `mpiexec`; `$LAB`, `$F`: the lab and its folder; `$W`: a folder
-/// for files; `$MPICH`, `$OPENMPI`: their folders.
+/// for files, `$S`: `tests/hosts`; `$MPICH`, `$OPENMPI`: their folders.
 const PRELUDE: &str = r#"
 set -u
 # The hosts share this machine's cores, which their processes cannot know: they would poll as if each had a core of its own.
@@ -284,6 +285,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     files::run(&lab, dist, &work, report)?;
     waits::run(&lab, dist, &work, report)?;
     windows::run(&lab, dist, &work, report)?;
+    seeds::run(context, &lab, &work, report)?;
     observe::run(&lab, dist, &work, report)?;
     match need_slurm(context.install).and_then(|()| lab.start_slurm()) {
         Ok(()) => {
@@ -305,7 +307,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
 fn run(lab: &Lab, dist: &Path, work: &Path, line: &str) -> Result<Outcome> {
     let mut command = Command::new("bash");
     command.args(["-c", &format!("{PRELUDE}\n{line}")]).env("B", dist.join("bin")).env("LAB", lab.script());
-    command.env("F", lab.folder()).env("W", work);
+    command.env("F", lab.folder()).env("W", work).env("S", paths::root().join("tests/hosts"));
     let peers = paths::root().join("target/peers");
     command.env("MPICH", peers.join("mpich")).env("OPENMPI", peers.join("openmpi"));
     process::run(&mut command, LIMIT)

@@ -40,8 +40,8 @@ const FLAT: &[(&str, &str)] = &[("FERRUM_COLL_SHAPE", "flat"), ("FERRUM_COLL_ALL
 
 /// Programs with control variables, with the number of ranks and of cases: both shapes of messages, messages where two
 /// processes share memory, short parts in shared memory, the comparison of arguments, reproducible sums, the algorithms
-/// of many processes, the progress thread, waits that sleep at once, and two hosts.
-const VARIED: [(&str, usize, &str, &[(&str, &str)]); 18] = [
+/// of many processes, the progress thread, waits that sleep at once, two hosts, and a network between all ranks.
+const VARIED: [(&str, usize, &str, &[(&str, &str)]); 20] = [
     ("every", 3, "1", TREES),
     ("every", 6, "1", TREES),
     ("every", 9, "1", TREES),
@@ -66,6 +66,8 @@ const VARIED: [(&str, usize, &str, &[(&str, &str)]); 18] = [
     ("mix", 16, "5", &[("FERRUM_P2P_WAIT_SPINS", "0")]),
     ("every", 5, "1", &[(FORCE, "hosts")]),
     ("mix", 4, "20", &[(FORCE, "hosts")]),
+    ("every", 3, "1", &[(FORCE, "all")]),
+    ("mix", 3, "10", &[(FORCE, "all")]),
 ];
 
 /// The root of the calls in which a rank is killed.
@@ -88,11 +90,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("calls.h"), header)?;
     let ours = context.on.is_none();
-    let seed = match context.seed.as_deref() {
-        None => SEED.to_owned(),
-        Some("random") => random(),
-        Some(number) => number.to_owned(),
-    };
+    let seed = seed(context);
     for (name, cases) in PROGRAMS {
         let program = compile(&library, name, &folder)?;
         for &ranks in if ours { &RANKS[..] } else { &RANKS_OF_OTHERS } {
@@ -112,7 +110,8 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     if ours {
         for (name, ranks, cases, variables) in VARIED {
             let program = folder.join(name);
-            let test = format!("{name} {ranks} {}={}", variables[0].0, variables[0].1);
+            let (variable, value) = variables[0];
+            let test = format!("{name} {ranks} {variable}={value}");
             let arguments = [&seed, cases, "strict"];
             if variables[0].0 == FORCE && network::skips_without_libfabric(&test, report) {
                 continue;
@@ -141,6 +140,24 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
                 report.step(&test, || killed(&library, &program, &[function, "2", "long"]))?;
             }
         }
+    }
+    Ok(())
+}
+
+/// The seed of all cases.
+pub fn seed(context: &Context) -> String {
+    match context.seed.as_deref() {
+        None => SEED.to_owned(),
+        Some("random") => random(),
+        Some(number) => number.to_owned(),
+    }
+}
+
+/// Compiles the programs of random cases into a folder.
+pub fn compile_random(library: &Library, folder: &Path) -> Result<()> {
+    fs::write(folder.join("calls.h"), calls::header(&Spec::read(&paths::root())?, false)?)?;
+    for (name, _) in PROGRAMS {
+        compile(library, name, folder)?;
     }
     Ok(())
 }

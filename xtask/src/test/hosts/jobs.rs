@@ -46,6 +46,16 @@ const JOBS: &[(&str, &str, &[&str])] = &[
         "prrte --manager prterun -n 2 -host h1,h2 $W/jobs spawn 2 -; echo code $?",
         &["children: h1 h2\n", "code 0\n"],
     ),
+    (
+        "jobs: spawn under Hydra alone",
+        "hydra_alone -hosts h1,h2 -n 4 -ppn 2 $W/jobs spawn 2 -; echo code $?",
+        &["children: h", "code 0\n"],
+    ),
+    (
+        "jobs: spawn under PRRTE alone",
+        "prterun_alone --host h1:4,h2:4 --map-by node --bind-to none -n 4 $W/jobs spawn 2 -; echo code $?",
+        &["children: h", "code 0\n"],
+    ),
     ("jobs: no such program", "hydra -n 2 -host h1,h2 $W/jobs missing; echo code $?", &["refused\n", "code 0\n"]),
     (
         "jobs: a killed child",

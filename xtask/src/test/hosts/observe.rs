@@ -78,7 +78,7 @@ const SEEN_ON_H2: &[&str] = &[
 
 const PLACES: &str = "(ranks 0-1 are on h1, ranks 2-3 are on h2)";
 
-/// As the cases of `hosts`; `@` stands for [`HANGS`], [`LOOKS`] and [`LOOKS_BY_FRONT`].
+/// As the cases of `hosts`, with their sources in `$S`; `@` stands for [`HANGS`], [`LOOKS`] and [`LOOKS_BY_FRONT`].
 const OBSERVED: &[(&str, &str, &[&str])] = &[
     (
         "observe: a time limit names the cause",
@@ -187,6 +187,23 @@ const OBSERVED: &[(&str, &str, &[&str])] = &[
         "hydra -n 4 --stats=$W/f.json -host h1,h2 $W/load once die; echo code $?; python3 -c 'import json, sys; \
          d = json.load(open(sys.argv[1])); print(d[\"exit_code\"], d[\"without_finalize\"])' $W/f.json",
         &["rank 3 of 4 ($W/load) on host h2 exited with code 9", "code 9\n9 [", "3]\n"],
+    ),
+    (
+        "observe: --profile",
+        "hydra -n 4 --profile -host h1,h2 $W/load once; echo code $?",
+        &[
+            "profile of 4 of 4 ranks: MPI calls of all ranks together\n",
+            "MPI_Send                   9 ",
+            "MPI_Recv                   9 ",
+            "MPI_Barrier                4 ",
+            " 6000\n",
+            "code 0\n",
+        ],
+    ),
+    (
+        "observe: --trace",
+        "hydra -n 4 --trace $W/trace.json -host h1,h2 $W/load once; echo code $?; python3 $S/trace.py $W/trace.json",
+        &["code 0\n", "9 arrows, calls of each rank [9, 2, 3, 4] and a barrier of all at once\n"],
     ),
     (
         "observe: --timeline",
