@@ -36,7 +36,7 @@ impl Job {
     /// As [`SharedMemory::create`], as a part of the object of the job memory; for the rank with this place. Also the offset.
     /// # Errors
     /// Also `MPI_ERR_OTHER` if the job memory has no descriptor here.
-    pub fn create_part(self: &Arc<Job>, place: u32, bytes: u64, name: u64) -> Result<(u64, SharedMemory)> {
+    pub fn extend_object(self: &Arc<Job>, place: u32, bytes: u64, name: u64) -> Result<(u64, SharedMemory)> {
         create(self, place, bytes, name)
             .map_err(|error| fault::memory("cannot make shared memory in the job memory", bytes, &error))
     }
@@ -44,7 +44,7 @@ impl Job {
     /// The memory of `bytes` bytes that another rank has created at an offset, and has not dropped.
     /// # Errors
     /// It is not there.
-    pub fn open_part(self: &Arc<Job>, place: u32, at: u64, bytes: u64, name: u64) -> io::Result<SharedMemory> {
+    pub fn open_extension(self: &Arc<Job>, place: u32, at: u64, bytes: u64, name: u64) -> io::Result<SharedMemory> {
         if !is_possible(self, at) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no part of the job memory begins there"));
         }
@@ -172,9 +172,9 @@ mod tests {
         let [made, opened] = jobs();
         let before = made.bytes_in_use();
         for _ in 0..2 {
-            let (at, first) = made.create_part(0, 100_000, 7).unwrap();
+            let (at, first) = made.extend_object(0, 100_000, 7).unwrap();
             assert_eq!(at, made.layout().total_bytes() as u64, "offsets are used again");
-            let second = opened.open_part(1, at, 100_000, 7).unwrap();
+            let second = opened.open_extension(1, at, 100_000, 7).unwrap();
             // SAFETY: inside both mappings, one after the other.
             unsafe {
                 assert_eq!(word(&second, 90_000).read(), 0);
@@ -193,11 +193,11 @@ mod tests {
     #[test]
     fn parts_lie_apart() {
         let [made, opened] = jobs();
-        let (first_at, first) = made.create_part(0, 1, 1).unwrap();
-        let (second_at, second) = opened.create_part(1, 9000, 2).unwrap();
+        let (first_at, first) = made.extend_object(0, 1, 1).unwrap();
+        let (second_at, second) = opened.extend_object(1, 9000, 2).unwrap();
         assert_eq!(second_at, first_at + 2 * PAGE as u64);
         drop(first);
-        let (third_at, _third) = made.create_part(0, 1, 3).unwrap();
+        let (third_at, _third) = made.extend_object(0, 1, 3).unwrap();
         assert_eq!(third_at, second_at + 4 * PAGE as u64);
         drop(second);
     }
@@ -205,8 +205,8 @@ mod tests {
     #[test]
     fn another_place_name_or_length_is_refused() {
         let [made, opened] = jobs();
-        let (at, _memory) = made.create_part(0, 4096, 7).unwrap();
-        let opens = |at, bytes, name| opened.open_part(1, at, bytes, name).is_ok();
+        let (at, _memory) = made.extend_object(0, 4096, 7).unwrap();
+        let opens = |at, bytes, name| opened.open_extension(1, at, bytes, name).is_ok();
         assert!(opens(at, 4096, 7) && !opens(at, 4096, 8) && !opens(at, 4097, 7));
         for other in [0, 1, PAGE as u64, at + 1, at + PAGE as u64, at - PAGE as u64, 1 << 62, 1 << 63, u64::MAX] {
             assert!(!opens(other, 4096, 7), "{other:#x}");
@@ -219,15 +219,15 @@ mod tests {
         let [made, _opened] = jobs();
         for word in [1, PAGE as u64, u64::MAX, 1 << 63, !0 - PAGE as u64 + 1, (1 << 63) - PAGE as u64] {
             made.mapping().word(header::NEXT_PART).store(word, Ordering::Relaxed);
-            assert!(made.create_part(0, 4096, 7).is_err(), "{word:#x}");
+            assert!(made.extend_object(0, 4096, 7).is_err(), "{word:#x}");
         }
     }
 
     #[test]
     fn the_lock_of_a_lost_rank_is_taken_over() {
         let [made, opened] = jobs();
-        let (at, memory) = made.create_part(2, 8, 9).unwrap();
-        let other = opened.open_part(1, at, 8, 9).unwrap();
+        let (at, memory) = made.extend_object(2, 8, 9).unwrap();
+        let other = opened.open_extension(1, at, 8, 9).unwrap();
         let held = memory.lock();
         assert!(other.try_lock().is_none());
         made.report_lost(2);

@@ -192,13 +192,13 @@ impl OneSided {
     fn obtain_part(&self, comm: &Comm, bytes: u64) -> Result<SharedMemory> {
         let (job, place) = self.engine.job_and_place(&self.engine.lock());
         let name = name_of(comm, 0);
-        let made = (comm.rank == 0).then(|| job.create_part(place, bytes, name).ok()).flatten();
+        let made = (comm.rank == 0).then(|| job.extend_object(place, bytes, name).ok()).flatten();
         let at = made.as_ref().map_or(0, |(at, _)| *at);
         // A number of a job is random: where it is the same, so is the memory.
         let [at, number] = self.words_of_all(comm, [at, job.id()])?[0];
         let part = made
             .map(|(_, made)| made)
-            .or_else(|| (number == job.id()).then(|| job.open_part(place, at, bytes, name).ok()).flatten());
+            .or_else(|| (number == job.id()).then(|| job.open_extension(place, at, bytes, name).ok()).flatten());
         let without = self.count(comm, part.is_none())?;
         part.filter(|_| without == 0)
             .ok_or_else(|| not_shared(&format!("{without} of {} could not map it", mpi_errors::processes(comm.size()))))

@@ -198,7 +198,7 @@ impl Endpoint {
             .map_err(|error| fault::system(&format!("cannot map the memory that rank {peer} shares"), &error))
     }
 
-    /// The job memory, and the place of this rank in it: for parts of its object ([`Job::create_part`]).
+    /// The job memory, and the place of this rank in it: for parts of its object ([`Job::extend_object`]).
     pub fn job_and_place(&self) -> (Arc<Job>, u32) {
         (self.job.clone(), self.local)
     }

@@ -473,7 +473,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_bcast_shape",
-                description: "Path of the messages of MPI_Bcast, of any length: flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
+                description: "Path of the messages of an MPI_Bcast that is not split (coll_bcast_split_limit, coll_ring_from): flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -793,7 +793,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_shared_processes",
-                description: "Most processes of a communicator whose collectives go through shared memory; each looks at the words of all others. At most 64. Takes effect for a communicator at its first blocking collective. Must be equal in all processes of the job; otherwise calls hang.",
+                description: "Most processes of a communicator whose collectives go through shared memory; each looks at the words of all others. At most 64. Takes effect for a communicator at its first blocking collective or persistent request. Must be equal in all processes of the job; otherwise calls hang.",
                 unit: "processes",
                 category: "coll",
                 value: ValueType::U32,
