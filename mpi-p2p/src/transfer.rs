@@ -34,8 +34,8 @@ const FRAGMENT_MAX: u64 = 32 << 10;
 const SHORT_FRAGMENT_MAX: u64 = 16 << 10;
 /// Shortest mean run in bytes of a buffer with gaps into which data in shared memory is copied run by run.
 const SHARED_RUNS_FROM: u64 = 1 << 10;
-/// Most fragments of one message that are sent in a pass. Where another thread may need the lock a pass sends one to a process that
-/// shares memory: a thread that waits for the lock waits for one copy, of 1 to 3 us.
+/// Most fragments of one message that are sent while the lock is held. One makes the waits of other threads shorter, 4 instead of
+/// 20 us, and messages beside threads that call again and again two to three times as long (measured).
 const FRAGMENTS_AT_ONCE: u32 = 8;
 
 impl Core {
@@ -277,9 +277,7 @@ impl Core {
     /// one pass, because a network has room for all.
     pub fn feed_streams(&mut self, endpoint: &mut Endpoint) {
         let longest = endpoint.max_payload() as u64;
-        let concurrently = self.lock.is_contended();
-        let shared = longest.min(if concurrently { SHORT_FRAGMENT_MAX } else { FRAGMENT_MAX });
-        let mut left = if concurrently { 1 } else { u32::MAX };
+        let shared = longest.min(if self.lock.is_contended() { SHORT_FRAGMENT_MAX } else { FRAGMENT_MAX });
         let mut at = 0;
         while at < self.streams.len() {
             let handle = self.streams[at];
@@ -290,10 +288,9 @@ impl Core {
                 continue;
             };
             let watched = *marks & WATCHED != 0;
-            let near = endpoint.shares_memory(*dest);
-            let most = if near { shared } else { longest };
+            let most = if endpoint.shares_memory(*dest) { shared } else { longest };
             for _ in 0..FRAGMENTS_AT_ONCE {
-                if *sent == *limit || near && left == 0 {
+                if *sent == *limit {
                     break;
                 }
                 let bytes = (*limit - *sent).min(endpoint.fragment_bytes(*dest, most));
@@ -306,7 +303,6 @@ impl Core {
                     break;
                 }
                 *sent += bytes;
-                left -= u32::from(near);
             }
             let all = *sent == *limit;
             if watched {

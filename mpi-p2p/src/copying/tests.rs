@@ -239,29 +239,6 @@ fn a_request_for_fragments_of_data_that_is_being_copied_is_a_fault() {
     copying.engine.revoke(&[request]);
 }
 
-#[test]
-fn a_pass_sends_one_fragment_while_another_thread_may_need_the_lock() {
-    let mut copying = Copying::new();
-    let data = vec![3; BYTES];
-    // SAFETY: the data stays until the request is revoked.
-    let of_data = unsafe { SendBuf::from_slice(&data).detach() };
-    let engine = copying.engine.clone();
-    let request = engine.isend(&mut engine.lock(), 0, 1, 1, of_data, Mode::Standard).expect("started");
-    let token = copying.await_record(wire::OFFER);
-    let wanted: [u8; 24] = wire::join([1, BYTES as u64, 0]);
-    copying.push(wire::STREAM, 0, token, &wanted);
-    let mut sent = 0;
-    until("four fragments came", || {
-        engine.progress(&mut engine.lock()).expect("no fault");
-        let mut seen = Records::default();
-        copying.peer.poll(&mut seen).expect("the engine sends sound records");
-        assert!(seen.0.len() <= 1, "{} records in one pass", seen.0.len());
-        sent += seen.0.len();
-        sent >= 4
-    });
-    engine.revoke(&[request]);
-}
-
 /// Revokes a request in a thread of its own, and checks that the revoke returns only after the copy was released.
 fn spawn_revoke(copying: &Copying, request: Handle) -> JoinHandle<()> {
     let (engine, hold) = (copying.engine.clone(), copying.hold.clone());
