@@ -11,7 +11,7 @@ pub const BRIDGE_MAGIC: u64 = u64::from_le_bytes(*b"FERRUMBR");
 /// Version of the format; readers of another version refuse it.
 pub const VERSION: u32 = 13;
 /// Most ranks of one job, on all of its hosts together. The memory on each host has a place for each rank of the job: a ring
-/// of 16 KiB at least for each ordered pair, so this many take 1.2 TiB of the 128 TiB of addresses of a process.
+/// of 16 KiB at least for each ordered pair, so this many take 1.1 TiB of the 128 TiB of addresses of a process.
 pub const MAX_RANKS: u32 = 8192;
 /// Most ranks of one job on one host, and most processes of several jobs that one bridge connects.
 pub const MAX_HOST_RANKS: u32 = 1024;
