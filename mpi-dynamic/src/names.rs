@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use mpi_core::abi::{MPI_ERR_NAME, MPI_ERR_NO_MEM, MPI_ERR_OTHER, MPI_ERR_SERVICE};
 use mpi_errors::{Error, Result};
 
-use crate::names_folder::{self, SharedRecord};
+use crate::names_folder::{self, LONGEST, SharedRecord, quoted};
 
 const MAGIC: [u8; 8] = *b"FERRUMNM";
 const CLAIMED: u32 = 1;
@@ -35,8 +35,6 @@ const PUBLISHED: u32 = 2;
 const HEAD_BYTES: usize = 8 + 4 * 4;
 /// Offset of the state.
 const STATE_AT: u64 = 12;
-/// Longest name of a service, and longest name of a port, in bytes.
-pub(crate) const LONGEST: usize = 64 << 10;
 /// How long the end of another process's claim is waited for.
 const CLAIM_LIMIT: Duration = Duration::from_secs(5);
 
@@ -158,10 +156,6 @@ pub fn look_up(service: &[u8], folder: Option<&Path>) -> Result<Vec<u8>> {
 fn taken(service: &[u8], pid: u32) -> Error {
     let name = quoted(service);
     Error::new(MPI_ERR_SERVICE, format!("the process {pid} has published the service {name} already"))
-}
-
-pub(crate) fn quoted(service: &[u8]) -> String {
-    format!("{:?}", String::from_utf8_lossy(service))
 }
 
 fn system(error: io::Error) -> Error {

@@ -22,8 +22,8 @@ use mpi_errors::{Error, Result};
 use mpi_fabric::{host, start_time};
 use siphasher::sip128::{Hasher128, SipHasher24};
 
-use crate::names::{LONGEST, quoted};
-
+/// Longest name of a service, and longest name of a port, in bytes.
+pub(crate) const LONGEST: usize = 64 << 10;
 /// The last byte is the version of the format.
 const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMN\x01");
 /// Four words: magic, number of the record, key of the host, start time of the process. Then four of half the length: process id,
@@ -145,6 +145,10 @@ fn check(folder: &Path) -> io::Result<()> {
 fn unusable(path: &Path, why: &dyn Display) -> Error {
     let path = path.display();
     Error::new(MPI_ERR_OTHER, format!("{path} cannot be used for published names (net_names_folder): {why}"))
+}
+
+pub(crate) fn quoted(service: &[u8]) -> String {
+    format!("{:?}", String::from_utf8_lossy(service))
 }
 
 fn remove(path: &Path) -> io::Result<()> {

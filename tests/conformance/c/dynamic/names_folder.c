@@ -1,6 +1,6 @@
-/* Names in a folder that hosts share (control variable net_names_folder): a published name has one file, which goes with
- * the name, or at the end of its process; the file of a killed process of this host does not count. A folder that is
- * missing, or into which others may write, is an error. */
+/* Names in a folder that hosts share (control variable net_names_folder): a published name has one file, which goes
+ * with the name, or at the end of its process; the file of a killed process of this host does not count. A folder that
+ * is missing, or into which others may write, is an error. */
 #include "jobs.h"
 
 #include <dirent.h>
@@ -48,7 +48,7 @@ static int of_other_job(const char *service, const char *role)
 
 int main(int argc, char **argv)
 {
-    char found[MPI_MAX_PORT_NAME], service[64], text[MPI_MAX_ERROR_STRING];
+    char found[MPI_MAX_PORT_NAME], service[256], text[MPI_MAX_ERROR_STRING];
     int length;
     begin(&argc, &argv);
     return_errors();
