@@ -1,3 +1,5 @@
+//! Files of published names: found, refused, replaced, damaged.
+
 use super::*;
 use crate::names::{self, PublishedNames};
 use std::os::unix::fs::PermissionsExt;

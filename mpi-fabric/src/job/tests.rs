@@ -1,3 +1,5 @@
+//! Job memories: made, opened, refused, and their sets of ranks.
+
 use super::*;
 
 fn job() -> Job {

@@ -1,3 +1,5 @@
+//! The parts of the job memory: order, limits, sizes.
+
 use super::*;
 
 #[test]
