@@ -127,6 +127,11 @@ int main(int argc, char **argv) {
         if (rank == 3)
             sleep(1000);
         MPI_Barrier(MPI_COMM_WORLD);
+    } else if (is("request")) {
+        MPI_Request request;
+        if (rank == 3)
+            sleep(1000);
+        MPI_Bcast_init(&word, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
     } else if (is("stopped")) {
         if (rank == 3)
             raise(SIGSTOP);

@@ -42,7 +42,7 @@ pub const HEADERS: [&str; 17] = [
 ];
 
 /// The greatest size of the shared library, in bytes: a guard against growth that nobody notices.
-const LARGEST_LIBRARY: u64 = 6_400_000;
+const LARGEST_LIBRARY: u64 = 6_500_000;
 
 /// Each function of the library begins at a cache line of 64 bytes. Otherwise a function of two lines may lie in three,
 /// which costs a call of 3 ns up to a tenth, and which functions do changes with every build.
