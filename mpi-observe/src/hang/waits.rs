@@ -334,7 +334,8 @@ const COLLECTIVE: [&str; 21] = [
 
 /// Whether all processes of the communicator make the call together.
 pub(super) fn is_collective(name: &str) -> bool {
-    is_counted(name) || COLLECTIVE.contains(&name)
+    let makes_request = |name: &str| is_counted(name) || name.starts_with("MPI_Neighbor_");
+    is_counted(name) || COLLECTIVE.contains(&name) || name.strip_suffix("_init").is_some_and(makes_request)
 }
 
 /// Whether the recorded peer is the root.
