@@ -42,6 +42,8 @@ unsafe fn lines(src: *const u8, dst: *mut u8, bytes: usize) {
     unsafe {
         if std::arch::is_x86_feature_detected!("avx512f") {
             lines_of_64(src, dst, bytes);
+        } else if std::arch::is_x86_feature_detected!("avx") {
+            lines_of_32(src, dst, bytes);
         } else {
             lines_of_16(src, dst, bytes);
         }
@@ -57,6 +59,18 @@ unsafe fn lines_of_64(src: *const u8, dst: *mut u8, bytes: usize) {
     for at in (0..bytes).step_by(LINE) {
         // SAFETY: inside both, by the caller's promise.
         unsafe { _mm512_stream_si512(dst.add(at).cast(), _mm512_loadu_si512(src.add(at).cast())) };
+    }
+}
+
+/// # Safety
+/// As [`lines`]; the processor has AVX.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+unsafe fn lines_of_32(src: *const u8, dst: *mut u8, bytes: usize) {
+    use std::arch::x86_64::{_mm256_loadu_si256, _mm256_stream_si256};
+    for at in (0..bytes).step_by(LINE / 2) {
+        // SAFETY: inside both, by the caller's promise; half a line is aligned to 32 bytes.
+        unsafe { _mm256_stream_si256(dst.add(at).cast(), _mm256_loadu_si256(src.add(at).cast())) };
     }
 }
 
@@ -104,6 +118,27 @@ mod tests {
                 unsafe { copy_streaming(src.as_ptr().add(skip), to.0.as_mut_ptr(), len) };
                 assert_eq!(to.0[..len], src[skip..skip + len], "{len} from {skip}");
                 assert!(to.0[len.next_multiple_of(LINE)..].iter().all(|byte| *byte == 0xee), "{len} from {skip}");
+            }
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn stores_of_each_width_copy_the_same() {
+        type Copy = unsafe fn(*const u8, *mut u8, usize);
+        let widths: [(bool, Copy); 3] = [
+            (true, lines_of_16),
+            (std::arch::is_x86_feature_detected!("avx"), lines_of_32),
+            (std::arch::is_x86_feature_detected!("avx512f"), lines_of_64),
+        ];
+        let src: Vec<u8> = (0..1100u32).map(|i| (i * 7 + 1) as u8).collect();
+        for (_, copy) in widths.into_iter().filter(|(is_there, _)| *is_there) {
+            for len in [0, LINE, 5 * LINE, 15 * LINE] {
+                let mut to = Lines([0xee; 1024]);
+                // SAFETY: as above; the processor has the instructions.
+                unsafe { copy(src.as_ptr().add(1), to.0.as_mut_ptr(), len) };
+                assert_eq!(to.0[..len], src[1..=len]);
+                assert!(to.0[len..].iter().all(|byte| *byte == 0xee));
             }
         }
     }

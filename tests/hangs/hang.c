@@ -132,6 +132,14 @@ int main(int argc, char **argv) {
         if (rank == 3)
             sleep(1000);
         MPI_Bcast_init(&word, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    } else if (is("started")) {
+        MPI_Request request;
+        if (rank == 1)
+            MPI_Ibcast(&word, 1, MPI_INT, 0, spare, &request);
+        else
+            MPI_Ireduce(&word, &other, 1, MPI_INT, MPI_SUM, 0, spare, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Barrier(spare);
     } else if (is("stopped")) {
         if (rank == 3)
             raise(SIGSTOP);

@@ -153,14 +153,21 @@ fn numbered(view: &HangView, rank: u32, context: u32, number: u64) -> Option<Sig
     let there = &view.ranks[rank as usize];
     let last = begun(view, rank, context)?;
     let back = usize::try_from(last.checked_sub(number)?).ok()?;
-    let mut counted = there.calls.iter().rev().filter(|call| call.comm == context && counted_as(call).is_some());
+    let is_counted = |call: &&Call| call.comm == context && counted_as(call).is_some();
     // Starts of persistent requests are counted too, and do not show their operation.
-    let starts =
-        there.calls.iter().any(|call| [functions::MPI_START, functions::MPI_STARTALL].contains(&call.function));
-    if starts && back > 0 {
+    let is_start = |call: &&Call| [functions::MPI_START, functions::MPI_STARTALL].contains(&call.function);
+    let last_counted = there.calls.iter().rposition(|call| is_counted(&call));
+    let last_start = there.calls.iter().rposition(|call| is_start(&call));
+    if last_start.is_some() && (back > 0 || last_start > last_counted) {
         return None;
     }
-    signature(counted.nth(back)?)
+    signature(there.calls.iter().rev().filter(is_counted).nth(back)?)
+}
+
+/// Whether a call waits for requests.
+fn completes(call: &Call) -> bool {
+    let name = base_name(call);
+    ["MPI_Wait", "MPI_Test"].iter().any(|completes| name.starts_with(completes))
 }
 
 /// Collective calls on one communicator that differ.
@@ -178,9 +185,10 @@ fn mismatches(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
     for ((context, _), inside) in calls {
         let count = |rank: u32| begun(view, rank, context);
         let name = view.comm_name(inside[0].0, context);
+        // The operation of a wait is taken to be the last one that its rank has started.
         let first = inside
             .iter()
-            .filter(|(_, call)| is_counted(&base_name(call)))
+            .filter(|(_, call)| is_counted(&base_name(call)) || completes(call))
             .map(|(rank, _)| count(*rank))
             .min()
             .flatten();
@@ -193,6 +201,7 @@ fn mismatches(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
                 (Some(number), Some(count)) if count == number && !is_counted(&base_name(call)) => {
                     numbered(view, *rank, context, number)
                 }
+                _ if completes(call) => None,
                 _ => own,
             };
             if let Some(there) = there {

@@ -16,7 +16,7 @@ use crate::{Result, paths, process};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The mistake, and what stands in the first line of the report on it.
-const HANGS: [(&str, &str); 30] = [
+const HANGS: [(&str, &str); 31] = [
     (
         "ssend",
         "ranks 0-1 wait for each other: rank 0 in MPI_Ssend to rank 1 with tag 3, rank 1 in MPI_Ssend to rank 0 with tag 3",
@@ -52,6 +52,10 @@ const HANGS: [(&str, &str); 30] = [
     ),
     ("loop", "after MPI_Barrier, the process is running; ranks 0-2 wait for it in MPI_Barrier #2 on MPI_COMM_WORLD"),
     ("sleep", "the process is sleeping in the system call clock_nanosleep; ranks 0-2 wait for it in MPI_Barrier #2"),
+    (
+        "started",
+        "collective calls on spare differ: ranks 0, 2-3 call MPI_Ireduce #1 with root 0, rank 1 calls MPI_Ibcast #1 with root 0",
+    ),
     ("request", "ranks 0-2 wait for it in MPI_Bcast_init on MPI_COMM_WORLD"),
     (
         "stopped",
