@@ -104,12 +104,12 @@ pub(crate) struct Table {
 /// An operation that goes through the common channel of a communicator.
 struct InLine {
     operation: Handle,
-    /// Whether it has failed before its turn in the channel has come.
+    /// Whether it has ended before its turn in the channel has come: it had no data, or failed.
     over: bool,
 }
 
 impl Table {
-    /// Whether the channel of a communicator is an operation's.
+    /// Whether it is this operation's turn in the channel of its communicator.
     fn is_first_in_line(&self, context: u32, operation: Handle) -> bool {
         self.lines.get(&context).and_then(VecDeque::front).is_some_and(|first| first.operation == operation)
     }
@@ -119,8 +119,9 @@ impl Table {
         self.lines.entry(context).or_default().push_back(InLine { operation, over: false });
     }
 
-    /// An operation is over; the one that uses the channel next, if there is another one now. The operations of a
-    /// channel end there in their order, as in all other processes: one that has failed before ends in its turn.
+    /// An operation is over; the one that uses the channel next, if there is another one now; `mutual` as for
+    /// [`Channel::end_operation`]. The operations of a channel end there in their order, as in all other processes: one that
+    /// is over before its turn has come ends then, and has neither published nor read.
     pub fn leave_line(&mut self, context: u32, operation: Handle, channel: &Channel, mutual: bool) -> Option<Handle> {
         let line = self.lines.get_mut(&context)?;
         if line.front()?.operation != operation {

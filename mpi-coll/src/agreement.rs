@@ -230,7 +230,7 @@ fn compare_terms(words: &[u64], among: Among) -> Result<()> {
         same_in_group(local, 0, among)?;
         return match local.iter().position(Terms::differ_within_group) {
             None => Ok(()),
-            Some(place) => Err(alone(place, &local[place], among)),
+            Some(place) => Err(lengths_differ(place, &local[place], among)),
         };
     }
     // Both groups compare in the same order, but each describes itself as its own.
@@ -285,10 +285,10 @@ fn apart((one, known): (usize, &Terms), (two, terms): (usize, &Terms), among: Am
         .hint("All processes of a communicator call the same collectives in the same order, with arguments that match.")
 }
 
-/// All processes have the same terms, which do not fit each other.
-fn alone(place: usize, terms: &Terms, among: Among) -> Error {
+/// All processes send each other one another number of bytes than they receive from it.
+fn lengths_differ(place: usize, terms: &Terms, among: Among) -> Error {
     let (process, what) = (process(place, among), terms.description());
-    Error::new(MPI_ERR_OTHER, format!("{process} of the communicator calls {what}, as all others do"))
+    Error::new(MPI_ERR_OTHER, format!("{process} of the communicator calls {what}"))
         .hint("A process sends each other one as many bytes as it receives from it.")
 }
 
@@ -337,7 +337,7 @@ fn report_finding(words: &[u64], among: Among) -> Result<()> {
 pub(crate) fn terms(shape: &Shape<'_>, form: Form, reduction: Option<&crate::Reduction<'_>>, matching: u64) -> Terms {
     let which = shape.which;
     let terms = match shape.inter {
-        false => within(shape, matching),
+        false => within_group(shape, matching),
         true => across(shape),
     };
     let terms = terms.form(form);
@@ -348,20 +348,18 @@ pub(crate) fn terms(shape: &Shape<'_>, form: Form, reduction: Option<&crate::Red
     }
 }
 
-/// The bytes of a call on an intracommunicator. Where a process sends each other one as much as it receives from it, and its arguments
-/// say otherwise, they have both.
-fn within(shape: &Shape<'_>, matching: u64) -> Terms {
+/// The bytes of a call on an intracommunicator: those that match, or those for and from each process where they are to be the same.
+fn within_group(shape: &Shape<'_>, matching: u64) -> Terms {
     let which = shape.which;
+    if !which.sends_as_it_receives() {
+        return Terms::new(which, matching);
+    }
     let sent = match which {
         _ if !shape.send.present() || shape.send.in_place() => matching,
         CollOp::Allgather => shape.send.bytes(),
-        CollOp::Alltoall => shape.send_block(0).bytes,
-        _ => matching,
+        _ => shape.send_block(0).bytes,
     };
-    match sent == matching {
-        true => Terms::new(which, matching),
-        false => Terms::new(which, sent).expecting(matching),
-    }
+    Terms::new(which, sent).expecting(matching)
 }
 
 /// The bytes of a call on an intercommunicator, for and from each process of the other group.

@@ -14,7 +14,7 @@ use crate::memory::{Buffers, Memory};
 use crate::op::Binning;
 use crate::run::Run;
 use crate::shape::{Combining, Neighbours, Root, Shape};
-use crate::shared::{Heading, is_mutual};
+use crate::shared::Heading;
 use crate::steps::Team;
 use crate::{Collectives, Form, Reduction};
 
@@ -174,7 +174,7 @@ impl Collectives {
         let local = comm.local().collective_context();
         let reducer = reduction.map(|what| what.op.on(what.datatype, what.handle)).transpose()?;
         let heading = Heading::new(shape.which, shape.matching);
-        let mutual = is_mutual(shape.which, shape.team.size);
+        let mutual = shape.ends_mutually();
         let exchanges = shape.exchanges();
         let turns = if shape.plan.shared() { self.turns(comm, heading, exchanges) } else { None };
         let mut run = Run::new(link, local, memory, reduction.zip(reducer.as_ref()), turns);

@@ -111,6 +111,11 @@ impl CollOp {
         )
     }
 
+    /// Whether each process of an intracommunicator sends each one as many bytes as it receives from it.
+    pub(crate) const fn sends_as_it_receives(self) -> bool {
+        matches!(self, CollOp::Allgather | CollOp::Alltoall)
+    }
+
     /// Whether the processes exchange data with their neighbours in a topology.
     pub const fn is_of_neighbours(self) -> bool {
         self as i32 >= CollOp::NeighborAllgather as i32

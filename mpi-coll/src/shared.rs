@@ -56,9 +56,15 @@ impl Shape<'_> {
         }
     }
 
-    /// Whether a call through the channel uses it: one without data does not, in any process.
-    pub(crate) fn has_turns(&self) -> bool {
+    /// Whether the steps of a call through the channel publish and read: those of a call without data do not.
+    fn has_turns(&self) -> bool {
         self.bytes > 0 || self.which == CollOp::Barrier
+    }
+
+    /// Whether the steps of a call through the channel end with a turn in which every process reads what every other one publishes
+    /// (`mutual` of `Channel::end_operation`).
+    pub(crate) fn ends_mutually(&self) -> bool {
+        self.has_turns() && is_mutual(self.which, self.team.size)
     }
 
     /// No data of others; a copy of this process's own finds that its buffers do not match.

@@ -16,7 +16,7 @@ use crate::call_scope::Calling;
 use crate::coll_op::Form;
 use crate::record::Record;
 use crate::shape::Shape;
-use crate::shared::{Heading, Line, Way, is_mutual};
+use crate::shared::{Heading, Line, Way};
 use crate::{Collectives, Reduction};
 
 impl Collectives {
@@ -77,12 +77,12 @@ impl Collectives {
     /// Records the steps of a call, which go this way if they go through a channel.
     fn schedule(&self, comm: &Comm, begun: Begun<'_>, way: Option<Way>) -> Result<Schedule> {
         let Begun { prepared: Prepared { shape, memory, reduction, counted, matching }, form, tag, at_end } = begun;
-        let (heading, mutual) = (Heading::new(shape.which, matching), is_mutual(shape.which, shape.team.size));
+        let (heading, mutual) = (Heading::new(shape.which, matching), shape.ends_mutually());
         let line = way.map(|way| Line { way, heading, mutual });
         let longest = line.as_ref().map_or(0, |line| line.channel().longest());
         let plan = shape.plan.with_longest(longest).with_elements(shape.combining().size);
         let shape = Shape { plan, ..shape };
-        let line = line.filter(|_| plan.shared() && shape.has_turns());
+        let line = line.filter(|_| plan.shared());
         let datatype = reduction.map(|what| what.datatype);
         let mut record = Record { steps: Vec::new(), memory, datatype };
         if self.settings_of(comm).check.get() {

@@ -21,8 +21,7 @@ pub(crate) struct Terms {
     /// Bytes that one process contributes or receives; on an intercommunicator those for each process of the other
     /// group.
     bytes: u64,
-    /// On an intercommunicator, bytes from each process of the other group. On an intracommunicator 0, but for a call that sends each
-    /// process another number of bytes than it receives from it.
+    /// Bytes from each process of the other group, or of an intracommunicator where these are to be as many as those for it; else 0.
     expected: u64,
     /// A predefined operation; `None` for others, which each process creates for itself.
     op: Option<Builtin>,
@@ -123,7 +122,7 @@ impl Terms {
 
     /// Whether the bytes for and from each process, which are to be the same within a group, are not.
     pub fn differ_within_group(&self) -> bool {
-        self.expected > 0 && self.expected != self.bytes
+        self.which.sends_as_it_receives() && self.bytes != NOT_COMPARED && self.expected != self.bytes
     }
 
     /// The same for processes of an intercommunicator's rooted call that are of the root's group: one is the root.
@@ -165,7 +164,7 @@ impl Terms {
             (NOT_COMPARED, _) => name,
             _ if self.which == CollOp::Barrier || self.root == Some(Root::Elsewhere) => name,
             (0, expected @ 1..) => format!("{name} of {} to receive", mpi_errors::counted(expected, "byte")),
-            (bytes, expected) if expected > 0 && bytes != expected => format!(
+            (bytes, expected) if (expected > 0 || self.which.sends_as_it_receives()) && bytes != expected => format!(
                 "{name} of {} to send and {} to receive",
                 mpi_errors::counted(bytes, "byte"),
                 mpi_errors::counted(expected, "byte")

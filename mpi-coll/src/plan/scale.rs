@@ -299,7 +299,7 @@ fn trees_of_other_numbers_of_ranks_have_as_many_steps_as_bits() {
             let end = run(&Model::STEPS, &lists).end;
             let most = if row.op == CollOp::Allreduce { log + 1 } else { log };
             assert!(end <= most && messages <= most, "{end} steps, {messages} messages: {row:?} of {ranks} ranks");
-            // In each step a rank hears of as many ranks as one other has heard of.
+            // After each step a rank has the data of at most twice as many ranks as before.
             let of_all = matches!(row.op, CollOp::Barrier | CollOp::Allgather);
             assert!(!of_all || end == log, "{end} steps: {row:?} of {ranks} ranks");
         }

@@ -76,8 +76,10 @@ static void blocks(void)
     clear(2);
     memcpy(parts, counts, sizeof parts);
     ok(MPI_Reduce_scatter(data, result, parts, MPI_INT, MPI_SUM, comm));
-    if (odd)
-        parts[0] = 1, parts[1] = 3;
+    if (odd) {
+        parts[0] = 1;
+        parts[1] = 3;
+    }
     all_fail(MPI_Reduce_scatter(data, result, parts, MPI_INT, MPI_SUM, comm));
     clear(1);
 }
@@ -85,12 +87,13 @@ static void blocks(void)
 /* A process sends each other one more or less than it receives from it; then all do. */
 static void apart(void)
 {
+    static const int sent[] = {1, 3, 2, 0}, received[] = {2, 2, 0, 2};
     MPI_Request request;
-    for (int sent = 1; sent <= 3; sent += 2)
+    for (int i = 0; i < 4; i++)
         for (int all = 0; all < 2; all++) {
-            int count = odd || all ? sent : 2;
-            all_fail(MPI_Allgather(data, count, MPI_INT, result, 2, MPI_INT, comm));
-            all_fail(waited(MPI_Ialltoall(data, count, MPI_INT, result, 2, MPI_INT, comm, &request), &request));
+            int out = odd || all ? sent[i] : 2, in = odd || all ? received[i] : 2;
+            all_fail(MPI_Allgather(data, out, MPI_INT, result, in, MPI_INT, comm));
+            all_fail(waited(MPI_Ialltoall(data, out, MPI_INT, result, in, MPI_INT, comm, &request), &request));
         }
     ok(MPI_Allgather(data, 2, MPI_INT, result, 2, MPI_INT, comm));
     ok(MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, result, 2, MPI_INT, comm));
