@@ -65,6 +65,8 @@ impl BothLimit {
         if self.shown != (set, known) {
             self.shown = (set, known);
             self.instruments.both_from.set(limit(set, known));
+            let classes = (0..CLASSES).filter(|class| measured(known, *class).is_some());
+            self.instruments.both_classes.set(classes.count() as u64);
         }
         let class = (bytes / LEAST).checked_ilog2().map_or(CLASSES, |class| class as usize);
         match (u64::try_from(set), self.classes.get(class)) {
@@ -86,6 +88,11 @@ impl BothLimit {
         self.classes[class].begun += 1;
         self.trial = Some(Trial { job, class, both, bytes, began_ns: mpi_t::now_ns() });
         both
+    }
+
+    /// The copy that would have begun next does not begin; `None` if others are under way.
+    pub fn abandon(&mut self, job: Option<u64>) {
+        self.trial.take_if(|trial| job == Some(trial.job));
     }
 
     /// A copy has ended. `whole`: as it began, without an error.
@@ -187,6 +194,13 @@ mod tests {
             limit.ended(&found, job, false);
         }
         assert_eq!((limit.permits(AUTO, &found, 20_000, Some(0)), found.into_inner()), (false, 0));
+        // Nor do those that do not begin, and a copy behind them.
+        let found = AtomicU64::new(0);
+        limit.permits(AUTO, &found, 40_000, Some(7));
+        limit.abandon(None);
+        assert!(limit.trial.is_some());
+        limit.abandon(Some(7));
+        assert!(limit.trial.is_none());
     }
 
     #[test]

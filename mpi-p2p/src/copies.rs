@@ -190,6 +190,10 @@ impl Core {
         let (request, from, token) = (job.request, job.copier.peer(), *token);
         let ended = self.copies.remove(at);
         let (wanted, mut rest_from) = (ended.remote.bytes, ended.remote.bytes);
+        let complete = match &ended.claims {
+            Claims::Alone { .. } => ended.copied == wanted,
+            Claims::Slot(claims) => claims.claimed_at_close.is_none(),
+        };
         if let Claims::Slot(SharedClaims { slot, rest_in_fragments, claimed_at_close, chunk, .. }) = ended.claims {
             self.free_slot(slot);
             if let (true, Some(claimed)) = (rest_in_fragments, claimed_at_close) {
@@ -197,8 +201,7 @@ impl Core {
             }
         }
         let failed = self.requests.get(request).is_none_or(|request| request.error.is_some());
-        let whole = in_place && rest_from == wanted && !failed;
-        self.both_limit.ended(endpoint.copied_by_both(), ended.id, whole);
+        self.both_limit.ended(endpoint.copied_by_both(), ended.id, complete && in_place && !failed);
         if let (false, Some(request)) = (in_place, self.requests.get_mut(request)) {
             let text = format!("process {from} of the job could not copy its part of the message");
             request.error.get_or_insert_with(|| Error::new(MPI_ERR_OTHER, text));

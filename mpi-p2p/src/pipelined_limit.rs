@@ -28,6 +28,11 @@ mpi_t::instruments! {
         /// change.
         pub both_from: Size =
             { name: "p2p_calibration_both_from", class: Generic, type: u64, unit: "bytes", category: "p2p.protocol" },
+        /// Number of the three classes of lengths, from 16, 32 and 64 KiB to twice as much, for which a receiver of this host has measured
+        /// whether one process or both copy faster. The others have the built-in limit of 32 KiB. Updated as p2p_calibration_both_from.
+        pub both_classes: Size =
+            { name: "p2p_calibration_both_classes", class: Generic, type: u64, unit: "classes",
+              category: "p2p.protocol" },
         /// Fixed time in nanoseconds of a copy by the kernel, as one process of this host measured it for all. 0 until
         /// this process has read the calibration, which its first blocking send of 64 KiB or more does, and its next
         /// ones while another process measures. Constant from then on, as all p2p_calibration_ variables of times.

@@ -112,6 +112,8 @@ impl Core {
             }
             return;
         }
+        // No copy begins, whose time was to be taken.
+        self.both_limit.abandon(self.copies.next_if_idle());
         self.receive_fragments(endpoint, handle, buffer, (from, peer), wanted);
     }
 

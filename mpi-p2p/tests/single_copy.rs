@@ -3,6 +3,7 @@
 mod common;
 
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use common::{Rank, pattern, run};
 use mpi_p2p::{EngineInstruments, Mode};
@@ -116,7 +117,8 @@ fn the_limit_of_copies_by_both_is_measured_once_and_a_number_forces_it() {
         if !can_copy(rank) {
             return;
         }
-        let (settings, limit) = (rank.engine.settings(), &rank.engine.calibration().both_from);
+        let (settings, found) = (rank.engine.settings(), rank.engine.calibration());
+        let (limit, classes) = (&found.both_from, &found.both_classes);
         set(rank, AUTO);
         for (limit_bytes, helps) in [(BYTES as i32 + 1, false), (BYTES as i32, true), (0, true)] {
             settings.both_copy_from.set(limit_bytes);
@@ -126,10 +128,14 @@ fn the_limit_of_copies_by_both_is_measured_once_and_a_number_forces_it() {
         }
         settings.both_copy_from.set(-1);
         // The messages of this class that are measured, and one behind them.
+        let began = Instant::now();
         for _ in 0..17 {
             let [received, sent, _] = message(rank, &sums, BYTES, false);
             assert_eq!(received + sent, BYTES as u64);
         }
+        // Measuring stops after 2 ms, which all messages together may take on a busy machine.
+        let measured = classes.get() == 1 || began.elapsed() > Duration::from_millis(2);
+        assert!(rank.me() == 0 || measured, "{} classes", classes.get());
         let found = limit.get();
         assert!(rank.me() == 0 || found == 32 << 10 || found == 64 << 10, "{found}");
         (0..20).for_each(|_| _ = message(rank, &sums, BYTES, false));
