@@ -235,7 +235,7 @@ extern "C" fn in_child() {
 }
 
 /// Device and inode of a descriptor. Async-signal-safe.
-fn identity_of(descriptor: i32) -> Option<(u64, u64)> {
+pub(crate) fn identity_of(descriptor: i32) -> Option<(u64, u64)> {
     // SAFETY: `stat` is plain data, filled by the call when it succeeds.
     unsafe {
         let mut stat: libc::stat = std::mem::zeroed();

@@ -7,12 +7,13 @@ mod reading;
 pub use self::{host_ranks::HostRanks, reading::LINK};
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mpi_errors::Result;
 
+use crate::arena::identity_of;
 use crate::doorbell::{Bell, LinuxKernel};
 use crate::fault;
 use crate::layout::{self, Layout, block, header};
@@ -51,6 +52,8 @@ pub struct Job {
     regions: Arc<Regions>,
     layout: Layout,
     fd: Option<OwnedFd>,
+    /// Device and inode of the object that is mapped.
+    identity: Option<(u64, u64)>,
 }
 
 impl Job {
@@ -86,7 +89,7 @@ impl Job {
         let (fd, mapping) = Mapping::create(c"ferrum-bridge", layout.total_bytes(), reserved).map_err(|error| {
             fault::memory("cannot make the memory that connects jobs", layout.total_bytes() as u64, &error)
         })?;
-        let bridge = Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd: Some(fd) };
+        let bridge = Job::of(layout, (Some(fd), mapping));
         bridge.write_header(layout::BRIDGE_MAGIC, 1);
         Ok(bridge)
     }
@@ -126,11 +129,16 @@ impl Job {
     }
 
     /// A job in zeroed memory.
-    fn new(layout: Layout, options: &JobOptions, here: &[u32], (fd, mapping): (Option<OwnedFd>, Mapping)) -> Job {
-        let job = Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd };
+    fn new(layout: Layout, options: &JobOptions, here: &[u32], memory: (Option<OwnedFd>, Mapping)) -> Job {
+        let job = Job::of(layout, memory);
         job.write_header(layout::MAGIC, options.cores);
         here.iter().for_each(|rank| job.recorder(*rank).set_depth(recorder::DEPTH));
         job
+    }
+
+    fn of(layout: Layout, (fd, mapping): (Option<OwnedFd>, Mapping)) -> Job {
+        let identity = fd.as_ref().and_then(|fd| identity_of(fd.as_raw_fd()));
+        Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd, identity }
     }
 
     fn write_header(&self, magic: u64, cores: u32) {
@@ -165,18 +173,17 @@ impl Job {
     }
 
     fn open_as(fd: BorrowedFd<'_>, magic: u64, what: &str) -> Result<Job> {
-        let refused = |error: io::Error| fault::foreign(format!("this is not {what}: {error}"));
-        Job::checked(Mapping::open(fd).map_err(refused)?, magic, what)
+        let (layout, mapping) = Job::mapped(fd, magic, what, Mapping::open_part)?;
+        let mut job = Job::of(layout, (None, mapping));
+        job.identity = identity_of(fd.as_raw_fd());
+        Ok(job)
     }
 
-    fn checked(mut mapping: Mapping, magic: u64, what: &str) -> Result<Job> {
-        let layout = checked_layout(&mapping, magic, what)?;
-        if mapping.bytes() < layout.total_bytes() {
-            return Err(fault::foreign(format!("this is not {what}: its header contradicts itself")));
-        }
-        // Parts may follow it in the object (`job_parts`).
-        mapping.cut(layout.total_bytes());
-        Ok(Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd: None })
+    /// The memory that a header describes; parts may follow it in the object (`job_parts`).
+    fn mapped(fd: BorrowedFd<'_>, magic: u64, what: &str, map: Map) -> Result<(Layout, Mapping)> {
+        let refused = |error: io::Error| fault::foreign(format!("this is not {what}: {error}"));
+        let layout = checked_layout(&map(fd, 0, layout::PAGE).map_err(refused)?, magic, what)?;
+        Ok((layout, map(fd, 0, layout.total_bytes()).map_err(refused)?))
     }
 
     /// Keeps the object open for other jobs that map this process's bell.
@@ -188,6 +195,12 @@ impl Job {
     /// to this process, or was opened for reading only.
     pub fn fd(&self) -> Option<BorrowedFd<'_>> {
         self.fd.as_ref().map(AsFd::as_fd)
+    }
+
+    /// As [`Self::fd`], if the descriptor is still that of the object: a program that closes descriptors which are not its own
+    /// gets the number for a file of its own.
+    pub(crate) fn object(&self) -> Option<BorrowedFd<'_>> {
+        self.fd().filter(|fd| self.identity.is_some() && identity_of(fd.as_raw_fd()) == self.identity)
     }
 
     /// The number of the job, random; never 0.
@@ -350,6 +363,18 @@ impl Job {
         &self.layout
     }
 }
+
+impl Drop for Job {
+    /// Leaves a file alone that the program has under the number of a descriptor that it has closed.
+    fn drop(&mut self) {
+        if self.object().is_none() {
+            std::mem::forget(self.fd.take());
+        }
+    }
+}
+
+/// Maps bytes at an offset of an object.
+type Map = fn(BorrowedFd<'_>, usize, usize) -> io::Result<Mapping>;
 
 /// The layout that the header of a mapped object describes. Its length beyond the header is not compared.
 /// # Errors

@@ -19,7 +19,7 @@ use crate::arena::without_segment;
 use crate::fault;
 use crate::job::{Job, random_id};
 use crate::layout::{PAGE, header};
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, is_sealed};
 use crate::shared::{Backing, SharedMemory, host_memory};
 use crate::signal_mask::with_signals_blocked;
 
@@ -124,8 +124,10 @@ fn is_longer() -> bool {
     io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
 }
 
+/// The object, which nobody can make shorter: else `extend` of a process that is slower would cut off the parts of others.
 fn object(job: &Job) -> io::Result<BorrowedFd<'_>> {
-    job.fd().ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "the job memory has no descriptor"))
+    let object = job.object().filter(|object| is_sealed(*object));
+    object.ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "the job memory has no descriptor that is sealed"))
 }
 
 /// Claims so many bytes, whole pages, of the object's offsets.
@@ -150,6 +152,10 @@ fn is_possible(job: &Job, at: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+    use std::os::unix::fs::FileExt;
+
     use super::*;
     use crate::layout::MIN_RING_BYTES;
     use crate::{JobOptions, SharedMemory};
@@ -221,6 +227,53 @@ mod tests {
             made.mapping().word(header::NEXT_PART).store(word, Ordering::Relaxed);
             assert!(made.extend_object(0, 4096, 7).is_err(), "{word:#x}");
         }
+    }
+
+    #[test]
+    fn a_file_under_the_number_of_the_descriptor_is_left_alone() {
+        let [made, opened] = jobs();
+        let (at, part) = made.extend_object(0, 100_000, 7).unwrap();
+        let path = std::env::temp_dir().join(format!("ferrum-job-parts-{}", std::process::id()));
+        let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        file.write_all_at(b"data", at).unwrap();
+        let number = made.fd().unwrap().as_raw_fd();
+        // SAFETY: a descriptor of this test gets the number of the job's.
+        assert_eq!(unsafe { libc::dup2(file.as_raw_fd(), number) }, number);
+        assert!(made.extend_object(0, 100_000, 8).is_err() && made.open_extension(1, at, 100_000, 7).is_err());
+        drop(part);
+        let mut data = [0; 4];
+        file.read_exact_at(&mut data, at).unwrap();
+        assert_eq!((file.metadata().unwrap().len(), &data), (at + 4, b"data"));
+        // The object of another job.
+        let other = Job::create(&JobOptions { ranks: 3, ring_bytes: Some(MIN_RING_BYTES), cores: 2 }).unwrap();
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::dup2(other.fd().unwrap().as_raw_fd(), number) }, number);
+        assert!(made.extend_object(0, 100_000, 8).is_err() && made.bytes_in_use().is_none());
+        drop(made);
+        // SAFETY: the number is open, and has no other owner any more.
+        let kept = unsafe {
+            assert!(libc::fcntl(number, libc::F_GETFD) >= 0);
+            OwnedFd::from_raw_fd(number)
+        };
+        assert_eq!(Job::open(kept.as_fd()).unwrap().id(), other.id());
+        assert!(opened.extend_object(1, 4096, 9).is_ok(), "the descriptor of the other rank is the object's");
+    }
+
+    #[test]
+    fn an_object_that_can_become_shorter_gets_no_parts() {
+        let [made, _opened] = jobs();
+        let mut page = [0; PAGE];
+        let sealed = File::from(made.fd().unwrap().try_clone_to_owned().unwrap());
+        sealed.read_exact_at(&mut page, 0).unwrap();
+        // SAFETY: the name is a C string, and the descriptor is new.
+        let file = unsafe { File::from_raw_fd(libc::memfd_create(c"test".as_ptr(), libc::MFD_CLOEXEC)) };
+        file.write_all_at(&page, 0).unwrap();
+        file.set_len(made.layout().total_bytes() as u64).unwrap();
+        let mut job = Job::open(file.as_fd()).unwrap();
+        job.keep(file.into());
+        assert!(job.bytes_in_use().is_some());
+        assert!(Arc::new(job).extend_object(0, 4096, 7).is_err());
     }
 
     #[test]

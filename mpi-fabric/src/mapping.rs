@@ -6,7 +6,7 @@
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -74,7 +74,8 @@ impl Mapping {
                 break;
             }
         }
-        // SAFETY: as above. No process can shrink the memory under the others; best effort, nothing else depends on it.
+        // SAFETY: as above. No process can then make the memory shorter under the others. Where the system refuses it, processes
+        // that inherit the descriptor use the memory all the same; whatever depends on the seal requires it (`is_sealed`).
         unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL | seals) };
         let fd = OwnedFd::from(file);
         let mapping = Mapping::map(Some(fd.as_raw_fd()), 0, bytes)?;
@@ -94,16 +95,19 @@ impl Mapping {
 
     /// Part of an existing object, in whole pages. Errors: also if the object ends before.
     pub(crate) fn open_part(fd: BorrowedFd<'_>, at: usize, bytes: usize) -> io::Result<Mapping> {
-        let length = file_bytes(fd)?;
-        if at.checked_add(bytes).is_none_or(|end| length < end) {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the object is too short"));
-        }
+        has_part(fd, at, bytes)?;
         Mapping::map(Some(fd.as_raw_fd()), at, bytes)
     }
 
     /// All of an existing object, for reading only; a child of `fork` does not have it.
     pub(crate) fn open_for_reading(fd: BorrowedFd<'_>) -> io::Result<Mapping> {
-        let mapping = Mapping::map_with(libc::PROT_READ, Some(fd.as_raw_fd()), 0, file_bytes(fd)?)?;
+        Mapping::open_part_for_reading(fd, 0, file_bytes(fd)?)
+    }
+
+    /// As [`Self::open_part`], for reading only; a child of `fork` does not have it.
+    pub(crate) fn open_part_for_reading(fd: BorrowedFd<'_>, at: usize, bytes: usize) -> io::Result<Mapping> {
+        has_part(fd, at, bytes)?;
+        let mapping = Mapping::map_with(libc::PROT_READ, Some(fd.as_raw_fd()), at, bytes)?;
         // SAFETY: the mapping just made. A hint, which saves the child the page tables.
         unsafe { libc::madvise(mapping.base.as_ptr().cast(), mapping.bytes, libc::MADV_DONTFORK) };
         Ok(mapping)
@@ -127,16 +131,6 @@ impl Mapping {
 
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
-    }
-
-    /// Unmaps what lies beyond the first `bytes`, a multiple of a page, of a mapping that is as long or longer.
-    pub(crate) fn cut(&mut self, bytes: usize) {
-        assert!(bytes <= self.bytes && bytes.is_multiple_of(crate::layout::PAGE));
-        if bytes < self.bytes {
-            // SAFETY: our own mapping, to which no reference exists while it is borrowed exclusively.
-            unsafe { libc::munmap(self.base.as_ptr().add(bytes).cast(), self.bytes - bytes) };
-            self.bytes = bytes;
-        }
     }
 
     /// Never unmaps the first `bytes`, a multiple of a page: objects that outlive the mapping point into them.
@@ -208,11 +202,25 @@ fn open_if_sealed(pid: u32, descriptor: i32, write: bool) -> io::Result<File> {
     let path = format!("/proc/{pid}/fd/{descriptor}");
     // Without waiting, whatever kind of file it is.
     let file: File = OpenOptions::new().read(true).write(write).custom_flags(libc::O_NONBLOCK).open(path)?;
-    // SAFETY: a plain system call on our descriptor.
-    let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
-    match seals >= 0 && seals & libc::F_SEAL_SHRINK != 0 {
+    match is_sealed(file.as_fd()) {
         true => Ok(file),
         false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is another object")),
+    }
+}
+
+/// Whether this is an object that nobody can make shorter.
+pub(crate) fn is_sealed(fd: BorrowedFd<'_>) -> bool {
+    // SAFETY: a plain query about an open descriptor; it fails for a file of another kind.
+    let seals = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) };
+    seals >= 0 && seals & libc::F_SEAL_SHRINK != 0
+}
+
+/// Fails if the object ends before.
+fn has_part(fd: BorrowedFd<'_>, at: usize, bytes: usize) -> io::Result<()> {
+    let length = file_bytes(fd)?;
+    match at.checked_add(bytes).is_some_and(|end| end <= length) {
+        true => Ok(()),
+        false => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the object is too short")),
     }
 }
 

@@ -29,7 +29,8 @@ impl Job {
         let what = "the shared memory of a job";
         let refused = |error: io::Error| fault::foreign(format!("this is not {what}: {error}"));
         let file = open_sealed_for_reading(pid, descriptor).map_err(refused)?;
-        Job::checked(Mapping::open_for_reading(file.as_fd()).map_err(refused)?, layout::MAGIC, what)
+        let (layout, mapping) = Job::mapped(file.as_fd(), layout::MAGIC, what, Mapping::open_part_for_reading)?;
+        Ok(Job::of(layout, (None, mapping)))
     }
 
     /// From now on ranks that start keep the greatest levels of all of their queues, for readers; for the launcher.
@@ -44,7 +45,7 @@ impl Job {
 
     /// Whether the page at an offset was written, or may have been: a read of shared memory that was not would create it.
     pub(crate) fn is_written(&self, at: usize) -> bool {
-        let Some(fd) = self.fd() else { return self.is_resident(at) };
+        let Some(fd) = self.object() else { return self.is_resident(at) };
         let page = at as libc::off_t;
         // SAFETY: a plain system call on a descriptor of the job. The offset that it sets has no other use.
         let data = unsafe { libc::lseek(fd.as_raw_fd(), page, libc::SEEK_DATA) };
@@ -64,9 +65,10 @@ impl Job {
         outcome != 0 || state & 1 == 1
     }
 
-    /// Bytes of the memory that are in use: pages that a process has written. `None` if the memory has no descriptor here.
+    /// Bytes of the memory that are in use: pages that a process has written, those of windows in the object (`job_parts`)
+    /// included; windows with a descriptor of their own are not. `None` if the memory has no descriptor here.
     pub fn bytes_in_use(&self) -> Option<u64> {
-        let file = File::from(self.fd()?.try_clone_to_owned().ok()?);
+        let file = File::from(self.object()?.try_clone_to_owned().ok()?);
         // The system counts in blocks of 512 bytes, whatever the file system's are.
         Some(file.metadata().ok()?.blocks() * 512)
     }

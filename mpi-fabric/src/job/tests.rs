@@ -38,6 +38,19 @@ fn a_file_that_is_no_job_is_refused() {
 }
 
 #[test]
+fn an_object_of_any_greater_length_is_mapped_as_far_as_its_header_says() {
+    let made = job();
+    let file = std::fs::File::from(made.fd().unwrap().try_clone_to_owned().unwrap());
+    for length in [1 << 40, 1 << 62] {
+        file.set_len(length).unwrap();
+        let opened = Job::open(file.as_fd()).unwrap();
+        assert_eq!((opened.id(), opened.mapping.bytes()), (made.id(), made.layout.total_bytes()));
+        let opened = Job::open_for_reading(std::process::id(), file.as_raw_fd()).unwrap();
+        assert_eq!((opened.id(), opened.mapping.bytes()), (made.id(), made.layout.total_bytes()));
+    }
+}
+
+#[test]
 fn impossible_jobs_are_refused_with_the_range() {
     let error = Job::create(&JobOptions { ranks: 0, ring_bytes: None, cores: 1 }).err().unwrap();
     assert!(error.to_string().contains("1 to 8192 ranks"), "{error}");
