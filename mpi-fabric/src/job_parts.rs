@@ -15,9 +15,8 @@ use std::sync::atomic::Ordering;
 
 use mpi_errors::Result;
 
-use crate::arena::without_segment;
 use crate::fault;
-use crate::job::{Job, random_id};
+use crate::job::Job;
 use crate::layout::{PAGE, header};
 use crate::mapping::{Mapping, is_sealed};
 use crate::shared::{Backing, SharedMemory, host_memory};
@@ -62,8 +61,7 @@ fn create(job: &Arc<Job>, place: u32, bytes: u64, name: u64) -> io::Result<(u64,
     let at = claim(job, bytes as u64).ok_or_else(too_long)?;
     let part = Part { job: job.clone(), place, at, bytes };
     match part.extend(object).and_then(|()| Mapping::open_part(object, at as usize, bytes)) {
-        // Process ids are those of several namespaces here, so the number is a random one.
-        Ok(mapping) => Ok((at, SharedMemory::create_in(mapping, [name, without_segment(random_id())], Box::new(part)))),
+        Ok(mapping) => Ok((at, SharedMemory::create_in(mapping, name, Box::new(part)))),
         Err(error) => {
             part.give_back();
             Err(error)

@@ -88,12 +88,11 @@ impl SharedMemory {
         Ok(SharedMemory::of(mapping, None, None))
     }
 
-    /// New memory in a mapping of zeroed pages, of which the first one is for this module. No other object that a process has
-    /// mapped has the same `number`.
-    pub(crate) fn create_in(mapping: Mapping, [name, number]: [u64; 2], backing: Box<dyn Backing>) -> SharedMemory {
+    /// New memory in a mapping of zeroed pages, of which the first one is for this module.
+    pub(crate) fn create_in(mapping: Mapping, name: u64, backing: Box<dyn Backing>) -> SharedMemory {
         // Relaxed, as in `create`.
         mapping.word(NAME).store(name, Ordering::Relaxed);
-        mapping.word(NUMBER).store(number, Ordering::Relaxed);
+        mapping.word(NUMBER).store(shared_objects::new_number(), Ordering::Relaxed);
         mapping.half(USERS).store(1, Ordering::Relaxed);
         SharedMemory::of(mapping, None, Some(backing))
     }

@@ -5,9 +5,11 @@
 //! Invariant: a mapping is in the table from when it was made until its [`SharedMemory`](crate::SharedMemory) is dropped.
 //! Not here: the objects (`shared`), copies (`endpoint::copier`).
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::arena::without_segment;
+use crate::job::random_id;
 use crate::layout::PAGE;
 use crate::mapping::Mapping;
 
@@ -21,11 +23,10 @@ static TABLE: RwLock<Vec<Entry>> = RwLock::new(Vec::new());
 /// Number of entries, so that a process without shared memory takes no lock.
 static ENTRIES: AtomicUsize = AtomicUsize::new(0);
 
-/// A number for a new object that no other object of this host has: the process id and a count. Segments of arenas have
-/// numbers of another kind (`arena`).
+/// A number for a new object that no other object of this host has: a random one, because processes of one job may have the
+/// same process id in different namespaces. Segments of arenas have numbers of another kind (`arena`).
 pub(crate) fn new_number() -> u64 {
-    static NEXT: AtomicU32 = AtomicU32::new(1);
-    u64::from(std::process::id()) << 32 | u64::from(NEXT.fetch_add(1, Ordering::Relaxed))
+    without_segment(random_id())
 }
 
 pub(crate) fn add(object: u64, mapping: &Arc<Mapping>) {
@@ -75,6 +76,17 @@ fn write() -> RwLockWriteGuard<'static, Vec<Entry>> {
 mod tests {
     use super::*;
     use crate::SharedMemory;
+
+    #[test]
+    fn numbers_of_objects_have_nothing_in_common_and_are_none_of_segments() {
+        let numbers = [(); 4].map(|()| new_number());
+        assert!(numbers.iter().all(|number| !crate::arena::is_segment(*number)));
+        // Nothing that processes with the same id would have, too.
+        assert!(
+            numbers.windows(2).all(|two| two[0] >> 32 != two[1] >> 32 && two[0] as u32 != two[1] as u32),
+            "{numbers:x?}"
+        );
+    }
 
     #[test]
     fn memory_is_found_by_address_and_by_number_while_it_is_mapped() {
