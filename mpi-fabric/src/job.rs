@@ -18,7 +18,7 @@ use crate::doorbell::{Bell, LinuxKernel};
 use crate::fault;
 use crate::layout::{self, Layout, block, header};
 use crate::mapping::Mapping;
-use crate::rank_block::{Life, RankBlock};
+use crate::rank_block::{ENDED, Life, RankBlock};
 use crate::recorder::{self, Recorder};
 use crate::region::Regions;
 
@@ -305,6 +305,12 @@ impl Job {
     pub fn is_lost(&self, rank: u32) -> bool {
         // Acquire pairs with the Release in `report_lost`.
         self.mapping.word(self.layout.lost_at(rank)).load(Ordering::Acquire) & 1 << (rank % 64) != 0
+    }
+
+    /// Whether the process of a rank takes part no more. Panics if there is no such rank.
+    pub(crate) fn has_ended(&self, rank: u32) -> bool {
+        // Acquire pairs with the Release in the endpoint's `drop`.
+        self.block(rank).ended().load(Ordering::Acquire) == ENDED
     }
 
     /// Records the jobs that a rank is connected with; for that rank itself. Panics if there is no such rank.

@@ -100,7 +100,8 @@ impl Backing for Part {
     }
 
     fn has_owner(&self, number: u32) -> bool {
-        number.checked_sub(1).is_some_and(|place| place < self.job.ranks() && !self.job.is_lost(place))
+        let has_ended = |place| self.job.is_lost(place) || self.job.has_ended(place);
+        number.checked_sub(1).is_some_and(|place| place < self.job.ranks() && !has_ended(place))
     }
 
     fn give_back(&self) {
@@ -156,6 +157,7 @@ mod tests {
 
     use super::*;
     use crate::layout::MIN_RING_BYTES;
+    use crate::rank_block::ENDED;
     use crate::{JobOptions, SharedMemory};
 
     /// A job of 3 ranks, as two of them have it.
@@ -209,11 +211,14 @@ mod tests {
     #[test]
     fn another_place_name_or_length_is_refused() {
         let [made, opened] = jobs();
-        let (at, _memory) = made.extend_object(0, 4096, 7).unwrap();
+        let (at, _memory) = made.extend_object(0, 8192, 7).unwrap();
+        // So that the object does not end there.
+        let _next = made.extend_object(0, 8192, 9).unwrap();
         let opens = |at, bytes, name| opened.open_extension(1, at, bytes, name).is_ok();
-        assert!(opens(at, 4096, 7) && !opens(at, 4096, 8) && !opens(at, 4097, 7));
+        assert!(opens(at, 8192, 7) && !opens(at, 8192, 8));
+        assert!(!opens(at, 4096, 7) && !opens(at, 8193, 7));
         for other in [0, 1, PAGE as u64, at + 1, at + PAGE as u64, at - PAGE as u64, 1 << 62, 1 << 63, u64::MAX] {
-            assert!(!opens(other, 4096, 7), "{other:#x}");
+            assert!(!opens(other, 8192, 7), "{other:#x}");
         }
         assert!(!opens(at, u64::MAX, 7) && !opens(at, 1 << 62, 7));
     }
@@ -285,5 +290,11 @@ mod tests {
         assert!(other.try_lock().is_none());
         drop(other.lock());
         std::mem::forget(held);
+        // Without a launcher that reports it: the rank has finalised.
+        let (at, memory) = made.extend_object(0, 8, 10).unwrap();
+        let other = opened.open_extension(1, at, 8, 10).unwrap();
+        std::mem::forget(memory.lock());
+        made.block(0).ended().store(ENDED, Ordering::Relaxed);
+        drop(other.lock());
     }
 }

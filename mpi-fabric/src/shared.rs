@@ -30,6 +30,8 @@ const NAME: usize = 0;
 const NUMBER: usize = 8;
 /// Offset of the number of processes that have the memory, for a part of another object.
 const USERS: usize = 16;
+/// Offset of the length with the page, for a part of another object.
+const BYTES: usize = 24;
 /// Offset of the lock: on a line of its own.
 const LOCK: usize = 64;
 
@@ -93,17 +95,29 @@ impl SharedMemory {
         // Relaxed, as in `create`.
         mapping.word(NAME).store(name, Ordering::Relaxed);
         mapping.word(NUMBER).store(shared_objects::new_number(), Ordering::Relaxed);
+        mapping.word(BYTES).store(mapping.bytes() as u64, Ordering::Relaxed);
         mapping.half(USERS).store(1, Ordering::Relaxed);
         SharedMemory::of(mapping, None, Some(backing))
     }
 
-    /// The memory that another process has created so, before that one drops it. Errors: it is another object.
+    /// The memory that another process has created so. Errors: it is another object, or the last process that had it has
+    /// dropped it.
     pub(crate) fn open_in(mapping: Mapping, name: u64, backing: Box<dyn Backing>) -> io::Result<SharedMemory> {
-        if mapping.word(NAME).load(Ordering::Relaxed) != name {
+        let words = [(NAME, name), (BYTES, mapping.bytes() as u64)];
+        let is_it = || words.iter().all(|(at, word)| mapping.word(*at).load(Ordering::Relaxed) == *word);
+        // First, so that nothing is written into other memory.
+        if !is_it() {
             return Err(other_object());
         }
-        // Relaxed: the creator drops its memory after a message from this process.
-        mapping.half(USERS).fetch_add(1, Ordering::Relaxed);
+        // While this process counts, nobody returns the pages. Acquire pairs with the Release in `drop`.
+        let count = |users: u32| (users != 0).then(|| users.wrapping_add(1));
+        mapping.half(USERS).fetch_update(Ordering::Acquire, Ordering::Relaxed, count).map_err(|_| other_object())?;
+        // It may have become other memory meanwhile, of another length than that of `backing`: if its processes have
+        // dropped it since, it stays until the job's end.
+        if !is_it() {
+            mapping.half(USERS).fetch_sub(1, Ordering::Release);
+            return Err(other_object());
+        }
         Ok(SharedMemory::of(mapping, None, Some(backing)))
     }
 
@@ -291,6 +305,42 @@ mod tests {
         for bytes in [u64::MAX, 1 << 60, 1 << 50] {
             assert!(SharedMemory::create(bytes, 1).is_err());
         }
+    }
+
+    /// A part that counts how often it was given back, and keeps its content.
+    struct Kept(Arc<AtomicU32>);
+
+    impl Backing for Kept {
+        fn owner(&self) -> u32 {
+            1
+        }
+
+        fn has_owner(&self, _: u32) -> bool {
+            true
+        }
+
+        fn give_back(&self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_part_that_was_given_back_is_not_opened_nor_given_back_again() {
+        let (object, first) = Mapping::create(c"test", 3 * PAGE, std::iter::empty()).unwrap();
+        let given = Arc::new(AtomicU32::new(0));
+        let kept = || Box::new(Kept(given.clone()));
+        let open = |pages| {
+            let mapping = Mapping::open_part(object.as_fd(), 0, pages * PAGE).unwrap();
+            SharedMemory::open_in(mapping, 7, kept())
+        };
+        assert!(open(3).is_err(), "never created");
+        let made = SharedMemory::create_in(first, 7, kept());
+        assert!(open(2).is_err(), "a shorter one");
+        let other = open(3).unwrap();
+        drop(made);
+        assert_eq!((open(3).is_ok(), given.load(Ordering::Relaxed)), (true, 0));
+        drop(other);
+        assert_eq!((open(3).is_ok(), given.load(Ordering::Relaxed)), (false, 1));
     }
 
     #[test]
