@@ -153,11 +153,8 @@ impl OneSided {
             starts.push(total);
             total = size.checked_next_multiple_of(grain).and_then(|size| total.checked_add(size)).unwrap_or(u64::MAX);
         }
-        let (made, refusal) = match (comm.rank == 0).then(|| SharedMemory::create(total, name_of(comm, 0))) {
-            Some(Ok(made)) => (Some(made), None),
-            Some(Err(refusal)) => (None, Some(refusal)),
-            None => (None, None),
-        };
+        let made = (comm.rank == 0).then(|| SharedMemory::create(total, name_of(comm, 0)));
+        let (made, refusal) = made.transpose().map_or_else(|refusal| (None, Some(refusal)), |made| (made, None));
         let descriptor = made.as_ref().and_then(SharedMemory::descriptor).map_or(0, |number| number as u64 + 1);
         let descriptor = self.words_of_all::<1>(comm, [descriptor])?[0][0];
         if descriptor == 0 {
@@ -192,10 +189,15 @@ impl OneSided {
     fn obtain_part(&self, comm: &Comm, bytes: u64) -> Result<SharedMemory> {
         let (job, place) = self.engine.job_and_place(&self.engine.lock());
         let name = name_of(comm, 0);
-        let made = (comm.rank == 0).then(|| job.extend_object(place, bytes, name).ok()).flatten();
+        let made = (comm.rank == 0).then(|| job.extend_object(place, bytes, name));
+        let (made, refusal) = made.transpose().map_or_else(|refusal| (None, Some(refusal)), |made| (made, None));
+        // The header of the job memory is at offset 0.
         let at = made.as_ref().map_or(0, |(at, _)| *at);
         // A number of a job is random: where it is the same, so is the memory.
         let [at, number] = self.words_of_all(comm, [at, job.id()])?[0];
+        if at == 0 {
+            return Err(refusal.unwrap_or_else(|| without_memory(0)));
+        }
         let part = made
             .map(|(_, made)| made)
             .or_else(|| (number == job.id()).then(|| job.open_extension(place, at, bytes, name).ok()).flatten());
