@@ -89,7 +89,6 @@ struct Bridge {
     /// This process's place.
     place: u32,
     connected: Connections,
-    known: Box<[u64]>,
     inputs: Vec<Input>,
     /// Number of the process at each place, or [`NO_NUMBER`].
     numbers: Box<[u32]>,
@@ -191,8 +190,7 @@ impl Bridges {
         let used: Vec<u32> = numbers.iter().copied().filter(|number| *number != NO_NUMBER).collect();
         self.bridges.push(Bridge {
             place,
-            connected: Connections::new(job.block(place), job.ranks()),
-            known: vec![0; job.ranks().div_ceil(64) as usize].into(),
+            connected: Connections::new(job.block(place), 0..=job.ranks() - 1),
             inputs: Vec::new(),
             numbers: numbers.into(),
             job,
@@ -411,28 +409,25 @@ impl Bridges {
 impl Bridge {
     #[inline]
     fn look_for_connections(&mut self) {
-        for (i, known) in self.known.iter().enumerate() {
-            // SAFETY: `Connections` has as many words as `known`.
-            if unsafe { self.connected.word(i) }.load(Ordering::Relaxed) != *known {
-                return self.connect();
-            }
+        if self.connected.have_changed() {
+            self.connect();
         }
     }
 
     #[cold]
     fn connect(&mut self) {
-        for i in 0..self.known.len() {
-            // SAFETY: as above. Acquire pairs with the Release in `Bridges::push`.
+        for i in 0..self.connected.known.len() {
+            // SAFETY: `Connections` has as many words as `known`. Acquire pairs with the Release in `Bridges::push`.
             let now = unsafe { self.connected.word(i) }.load(Ordering::Acquire);
             for bit in 0..64 {
                 // Bits of places that do not exist, and bits that were cleared, are damage by another process.
-                let sender = (i * 64 + bit) as u32;
+                let sender = self.connected.place(i, bit);
                 let number = self.numbers.get(sender as usize).copied().unwrap_or(NO_NUMBER);
-                if now & !self.known[i] & 1 << bit != 0 && number != NO_NUMBER {
+                if now & !self.connected.known[i] & 1 << bit != 0 && number != NO_NUMBER {
                     self.inputs.push(Input::new(&self.job, self.place, sender, number));
                 }
             }
-            self.known[i] = now;
+            self.connected.known[i] = now;
         }
     }
 

@@ -81,10 +81,9 @@ pub struct Endpoint {
     input_of: Box<[u32]>,
     /// World rank of each rank of the job memory.
     world_ranks: Arc<[u32]>,
-    /// The connection bits as set by the senders, in this rank's block.
+    /// The connection bits as set by the senders, in this rank's block: the words of all ranks that may set one. The known ones
+    /// are of the peers that are in `inputs` already.
     connected: Connections,
-    /// The bits of the peers that are in `inputs` already.
-    known: Box<[u64]>,
     /// The transport to peers that share no memory.
     network: Option<Box<dyn Transport>>,
     /// Whether a network is between ranks of the job.
@@ -410,11 +409,8 @@ impl Endpoint {
 
     #[inline(always)]
     fn look_for_connections(&mut self) {
-        for (i, known) in self.known.iter().enumerate() {
-            // SAFETY: `Connections` has as many words as `known`.
-            if unsafe { self.connected.word(i) }.load(Ordering::Relaxed) != *known {
-                return self.connect();
-            }
+        if self.connected.have_changed() {
+            self.connect();
         }
     }
 

@@ -433,7 +433,9 @@ fn layout_of(options: &JobOptions) -> Result<Layout> {
 fn shared(layout: &Layout, here: &[u32]) -> io::Result<(Option<OwnedFd>, Mapping)> {
     let in_block = |rank: &u32| block::RESERVED.map(|(at, len)| (layout.block_at(*rank) + at, len));
     let blocks = here.iter().flat_map(in_block);
-    let reserved = [(0, layout::PAGE), layout.bells()].into_iter().chain(blocks);
+    // Every rank reads and writes the bells, and the sets behind those of many ranks.
+    let (bells, _) = layout.bells();
+    let reserved = [(0, layout::PAGE), (bells, layout.first_rings_at() - bells)].into_iter().chain(blocks);
     Mapping::create_growing(c"ferrum-job", layout.total_bytes(), reserved).map(|(fd, mapping)| (Some(fd), mapping))
 }
 

@@ -323,8 +323,8 @@ impl Layout {
         set + rank as usize / 64 * 8
     }
 
-    /// Offset of the first rings of all pairs.
-    fn first_rings_at(&self) -> usize {
+    /// Offset of the first rings of all pairs: directly behind the bells and what sets of ranks follow them.
+    pub(crate) fn first_rings_at(&self) -> usize {
         let (at, bytes) = self.bells();
         let sets = if self.has_long_sets() { (2 * self.set_bytes()).next_multiple_of(PAGE) } else { 0 };
         at + bytes + sets

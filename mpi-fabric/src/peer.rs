@@ -3,7 +3,9 @@
 //! Invariant: a cell is written only by the process that has it.
 //! Not here: the protocol of the rings (`ring`), which cells a process has (`cells`).
 
+use std::ops::RangeInclusive;
 use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
 
 use mpi_errors::Result;
 
@@ -167,26 +169,44 @@ impl Output {
     }
 }
 
-/// The set of ranks that send to this one, as the senders set it. Read in every poll.
+/// The set of ranks that send to this one, as the senders set it, or a range of its words. Read in every poll.
 pub(crate) struct Connections {
     words: NonNull<AtomicU64>,
+    /// Place in the job memory of the rank that has the first bit.
+    first: u32,
+    /// The words as they were when they were last taken over.
+    pub(crate) known: Box<[u64]>,
 }
 
 // SAFETY: the pointer leads into the job memory, which outlives the value (its endpoint holds the job).
 unsafe impl Send for Connections {}
 
 impl Connections {
-    pub(crate) fn new(block: RankBlock<'_>, ranks: u32) -> Connections {
-        let count = ranks.div_ceil(64) as usize;
+    /// The words that the bits of these places, the first and the last one, are in.
+    pub(crate) fn new(block: RankBlock<'_>, places: RangeInclusive<u32>) -> Connections {
+        let (start, last) = (*places.start() as usize / 64, *places.end() as usize / 64);
         // The address of the last word is computed for its bounds check alone.
-        let (first, _last) = (block.connected(0), block.connected(count - 1));
-        Connections { words: NonNull::from(first) }
+        let (word, _last) = (block.connected(start), block.connected(last));
+        Connections { words: NonNull::from(word), first: start as u32 * 64, known: vec![0; last + 1 - start].into() }
     }
 
-    /// The `i`-th 64 ranks of the job memory.
+    /// Whether a word is another one than it was.
+    #[inline(always)]
+    pub(crate) fn have_changed(&self) -> bool {
+        // SAFETY: there are as many words as `known`.
+        let is_known = |(i, known): (usize, &u64)| unsafe { self.word(i) }.load(Ordering::Relaxed) == *known;
+        !self.known.iter().enumerate().all(is_known)
+    }
+
+    /// The place in the job memory whose bit is this one of the `i`-th word.
+    pub(crate) fn place(&self, i: usize, bit: u32) -> u32 {
+        self.first + 64 * i as u32 + bit
+    }
+
+    /// The `i`-th word.
     ///
     /// # Safety
-    /// There are so many ranks.
+    /// `known` has so many words.
     #[inline(always)]
     pub(crate) unsafe fn word(&self, i: usize) -> &AtomicU64 {
         // SAFETY: the words follow each other in the block, all inside the mapping (see `new`).

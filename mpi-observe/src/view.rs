@@ -123,7 +123,8 @@ impl<'a> JobView<'a> {
         self.job.is_lost(rank)
     }
 
-    /// Bytes of the job memory that are in use: pages that a process has written. `None` where the system does not report
+    /// Bytes of the job memory that are in use: pages that a process has written, those of windows in the same object included;
+    /// windows with a descriptor of their own are not. `None` where the system does not report
     /// them, and for a memory that was opened for reading.
     pub fn bytes_in_use(&self) -> Option<u64> {
         self.job.bytes_in_use()

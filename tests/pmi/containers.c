@@ -1,11 +1,13 @@
 /* Ranks some of which run in containers of the same host. Each argument of the program is the list of ranks that
  * share memory, such as 0,1: MPI_Comm_split_type has to give these groups. Then messages of all lengths between all
  * pairs, also after a pause in which the receiver waits, a barrier, a reduction, and a window. With the argument
- * "memory" each group has a window of shared memory too. */
+ * "memory" each group has a window of shared memory too. With "limited" the first rank of each group may then make no
+ * file that is as long as the job memory, behind which the memory of such a window is: an error of all of the group. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { MOST = 1 << 20 };
@@ -95,6 +97,24 @@ static void share_window(MPI_Comm group, int elements)
     MPI_Win_free(&window);
 }
 
+static void exceed_limit(MPI_Comm group)
+{
+    struct rlimit limit, before;
+    int own, class, *mine;
+    MPI_Win window;
+    MPI_Comm_rank(group, &own);
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 4 << 20;
+    if (own == 0 && setrlimit(RLIMIT_FSIZE, &limit))
+        fail("the limit of file sizes cannot be set", own);
+    MPI_Comm_set_errhandler(group, MPI_ERRORS_RETURN);
+    MPI_Error_class(MPI_Win_allocate_shared(1000, 1, MPI_INFO_NULL, group, &mine, &window), &class);
+    if (class != MPI_ERR_NO_MEM)
+        fail("memory beyond the limit of file sizes is another error, or none", class);
+    setrlimit(RLIMIT_FSIZE, &before);
+}
+
 /* Each rank puts its number into the memory of the next one. */
 static void put_to_next(void)
 {
@@ -113,7 +133,7 @@ int main(int argc, char **argv)
 {
     static const int lengths[] = {0, 1, 1000, 20000, 70000, MOST};
     char found[256], name[MPI_MAX_PROCESSOR_NAME];
-    int sum, length, known = 0, shares = 0;
+    int sum, length, known = 0, shares = 0, limited = 0;
     MPI_Comm group;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -124,6 +144,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         known = known || !strcmp(argv[i], found);
         shares = shares || !strcmp(argv[i], "memory");
+        limited = limited || !strcmp(argv[i], "limited");
     }
     if (!known) {
         fprintf(stderr, "rank %d shares memory with %s\n", rank, found);
@@ -147,6 +168,8 @@ int main(int argc, char **argv)
     /* The memory of a window that was freed is zero when another one gets it. */
     for (int i = 0; shares && i < 20; i++)
         share_window(group, i % 3 ? 1 : 100000);
+    if (limited)
+        exceed_limit(group);
     MPI_Comm_free(&group);
     if (rank == 0)
         printf("%d ranks, sum %d\n", size, sum);

@@ -14,9 +14,10 @@ impl Endpoint {
     /// Takes over the connections that are new, and looks for lost ranks.
     #[cold]
     pub(super) fn connect(&mut self) {
-        let (own_word, own) = (self.local as usize / 64, 1 << (self.local % 64));
+        let own_word = ((self.local - self.connected.place(0, 0)) / 64) as usize;
+        let own = 1 << (self.local % 64);
         // First, so that the bits of all that a lost rank has sent are read after the report of its end.
-        // SAFETY: `Connections` has a word for each 64 ranks.
+        // SAFETY: the rank's own word is among those of `Connections`.
         let word = unsafe { self.connected.word(own_word) };
         if word.load(Ordering::Acquire) & own != 0 {
             // Cleared before the lost ranks are looked for: a report after that sets it again, and the next poll finds
@@ -24,18 +25,18 @@ impl Endpoint {
             word.fetch_and(!own, Ordering::Acquire);
             self.look_for_lost();
         }
-        for i in 0..self.known.len() {
+        for i in 0..self.connected.known.len() {
             // SAFETY: `Connections` has as many words as `known`. Acquire pairs with the Release in `make_room`.
             let word = unsafe { self.connected.word(i) };
             let now = word.load(Ordering::Acquire) & if i == own_word { !own } else { u64::MAX };
             for bit in 0..64 {
-                let local = i * 64 + bit;
+                let local = self.connected.place(i, bit);
                 // Bits of ranks that do not exist, and bits that were cleared, are damage by another process.
-                if now & !self.known[i] & 1 << bit != 0 && local < self.world_ranks.len() {
-                    self.add_input(local as u32);
+                if now & !self.connected.known[i] & 1 << bit != 0 && (local as usize) < self.world_ranks.len() {
+                    self.add_input(local);
                 }
             }
-            self.known[i] = now;
+            self.connected.known[i] = now;
         }
     }
 
@@ -45,5 +46,68 @@ impl Endpoint {
         self.variables.connections.incr();
         self.input_of[from as usize] = self.inputs.len() as u32;
         self.inputs.push(Input::new(&self.job, self.local, local, from));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::HostShare;
+    use super::*;
+    use crate::layout::MIN_RING_BYTES;
+    use crate::record::{Payload, RecordHead, Sink};
+    use crate::settings::FabricSettings;
+    use crate::{Job, JobOptions};
+
+    #[derive(Default)]
+    struct Seen {
+        senders: Vec<u32>,
+        lost: Vec<u32>,
+    }
+
+    impl Sink for Seen {
+        fn record(&mut self, from: u32, _: &RecordHead, _: Payload<'_>) {
+            self.senders.push(from);
+        }
+
+        fn lost(&mut self, number: u32) {
+            self.lost.push(number);
+        }
+    }
+
+    #[test]
+    fn a_poll_reads_the_words_of_the_ranks_of_this_host_only() {
+        const RANKS: u32 = 700;
+        let places = [130, 191, 192, 300];
+        let options = JobOptions { ranks: RANKS, ring_bytes: Some(MIN_RING_BYTES), cores: 1 };
+        let job = Arc::new(Job::create_part(&options, &places).unwrap());
+        let mut ranks = places.map(|local| {
+            let world_ranks = (0..RANKS).collect();
+            let host = HostShare { job: job.clone(), local, world_ranks, taken: Some(Arc::from(places)) };
+            Endpoint::join(host, RANKS, None, FabricSettings::new()).unwrap()
+        });
+        for (at, sender) in [0, 3, 1, 2, 3].into_iter().enumerate() {
+            for dest in places {
+                ranks[sender].push(dest, &RecordHead { kind: 1, ..RecordHead::default() }, &[]).unwrap();
+            }
+            for rank in &mut ranks {
+                assert_eq!(rank.connected.known.len(), 3, "words of the ranks 128 to 319");
+                let mut seen = Seen::default();
+                rank.poll(&mut seen).unwrap();
+                assert_eq!(seen.senders, [places[sender]], "message {at} to rank {}", rank.rank());
+            }
+        }
+        // Damage: bits of ranks that do not send, and of none.
+        job.block(192).connected(2).fetch_or(0b11, Ordering::Relaxed);
+        job.block(192).connected(10).fetch_or(u64::MAX, Ordering::Relaxed);
+        job.report_lost(300);
+        for at in [0, 1, 2] {
+            let mut seen = Seen::default();
+            while seen.lost.is_empty() {
+                ranks[at].poll(&mut seen).unwrap();
+            }
+            assert_eq!((seen.senders, seen.lost), (vec![], vec![300]), "rank {}", places[at]);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Creating endpoints: attached to a launcher's job, as threads of one process, or alone.
 
 use std::cell::OnceCell;
+use std::ops::RangeInclusive;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -165,7 +166,7 @@ impl Endpoint {
     }
 
     /// Takes a place in a job memory. `network`: the way to ranks outside it, and whether those inside share memory.
-    fn join(
+    pub(super) fn join(
         host: HostShare,
         size: u32,
         network: Option<(Box<dyn Transport>, bool)>,
@@ -232,8 +233,7 @@ impl Endpoint {
             buffer: unsafe { CopyBuffer::new(buffer, buffer_bytes) },
             inputs: Vec::new(),
             input_of: vec![NO_INPUT; size as usize].into(),
-            connected: Connections::new(job.block(local), job.ranks()),
-            known: vec![0; job.ranks().div_ceil(64) as usize].into(),
+            connected: Connections::new(job.block(local), places(&job, local, taken.as_deref())),
             world_ranks,
             lost: Vec::new(),
             beyond: network.is_some(),
@@ -255,6 +255,12 @@ impl Endpoint {
             probe,
         })
     }
+}
+
+/// The first and the last of the places that are taken, the own one among them.
+fn places(job: &Job, own: u32, taken: Option<&[u32]>) -> RangeInclusive<u32> {
+    let Some(taken) = taken else { return 0..=job.ranks() - 1 };
+    taken.iter().fold(own, |first, place| first.min(*place))..=taken.iter().fold(own, |last, place| last.max(*place))
 }
 
 /// The outputs to all world ranks: rings to those with a place in the job memory that is taken.

@@ -92,6 +92,10 @@ fn a_part_of_a_large_job_takes_memory_for_its_own_ranks() {
     let job = Job::create_part(&options, &[2, 2999]).unwrap();
     let file = std::fs::File::from(job.fd().unwrap().try_clone_to_owned().unwrap());
     let backed = || std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()) * 512;
+    // With the pages of the two sets of ranks: nothing is backed later by their use.
+    let before = backed();
+    assert!(!job.is_to_end(2999) && !job.is_lost(2));
+    assert_eq!(backed(), before);
     // The bells of all ranks are backed, and each block of the two.
     assert!(backed() < 3000 * 0x200 + (1 << 20), "{}", backed());
     assert!(job.request_abort_of(&[2, 1023, 1024, 2999, 3000], 2, 7, AbortCause::Call));

@@ -93,7 +93,7 @@ pub(super) fn under_ours(ferrum: &Library, ours: &Programs, report: &mut Report)
             report.skip(&name, &format!("this user may not start {container}"));
             continue;
         }
-        run(report, &name, job(ferrum, LAST, container, &program).args(["0,1,2,3", "memory"]), works)?;
+        run(report, &name, job(ferrum, LAST, container, &program).args(["0,1,2,3", "memory", "limited"]), works)?;
     }
     connected(ferrum, ours, report)
 }
