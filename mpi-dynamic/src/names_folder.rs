@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use mpi_core::abi::{MPI_ERR_NAME, MPI_ERR_OTHER, MPI_ERR_SERVICE};
 use mpi_errors::{Error, Result};
-use mpi_fabric::{host, start_time};
+use mpi_fabric::{host, runs, start_time};
 use siphasher::sip128::{Hasher128, SipHasher24};
 
 /// Longest name of a service, and longest name of a port, in bytes.
@@ -101,7 +101,7 @@ fn publish_at(folder: &Path, path: &Path, service: &[u8], port: &[u8]) -> io::Re
     let [number] = host::random_words()?;
     let (host, pid) = (host::name(), std::process::id());
     let host = &host.as_bytes()[..host.len().min(HOST_BYTES)];
-    let started = start_time(pid).unwrap_or_default();
+    let started = start_time(pid).ok_or_else(|| io::Error::other("/proc does not show this process"))?;
     let own = Contents { number, host_key: host::key(), started, pid, texts: [host, service, port] }.to_bytes();
     if create(path, number, &own)? {
         return Ok(Ok(number));
@@ -230,7 +230,13 @@ impl<'a> Contents<'a> {
 
     /// Whether the process is one of this host and has ended.
     fn has_ended(&self) -> bool {
-        self.host_key == host::key() && start_time(self.pid) != Some(self.started)
+        self.host_key == host::key() && self.has_ended_if_shown(start_time(self.pid))
+    }
+
+    /// The same for a process of this host, with the start time that the system shows for its id. A process that runs may be one
+    /// whose start time cannot be read, and one that has ended is shown until its exit status is collected.
+    fn has_ended_if_shown(&self, started: Option<u64>) -> bool {
+        started.is_some_and(|started| started != self.started) || !runs(self.pid)
     }
 }
 

@@ -133,7 +133,7 @@ pub use {
     job::{AbortCause, Job, JobOptions},
     open_waits::{OpenWaits, Unfinished},
     pages_on_demand::PagesOnDemand,
-    peer_process::start_time,
+    peer_process::{runs, start_time},
     pieces::Piece,
     raised_word::{Awaited, RoomWord},
     rank_block::Life,

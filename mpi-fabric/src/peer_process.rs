@@ -143,9 +143,10 @@ pub(crate) fn exists(pid: u32) -> bool {
     unsafe { libc::kill(pid as libc::pid_t, 0) == 0 || *libc::__errno_location() != libc::ESRCH }
 }
 
-/// Whether a process with this id runs, for a caller that may wait until it does not: one that has ended does not run.
+/// Whether a process with this id runs, for a caller that may wait until it does not: one that has ended does not run, also before
+/// its parent has collected its exit status. A process that the kernel does not show otherwise runs if it can be signalled.
 #[cold]
-pub(crate) fn runs(pid: u32) -> bool {
+pub fn runs(pid: u32) -> bool {
     open_process(pid).map_or_else(|| exists(pid), |process| !ended(&process))
 }
 

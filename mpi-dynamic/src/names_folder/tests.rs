@@ -4,6 +4,7 @@ use super::*;
 use crate::names::{self, PublishedNames};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A folder that is removed at the end.
 struct Scratch(PathBuf);
@@ -102,9 +103,26 @@ fn running_processes_and_those_of_other_hosts_have_not_ended() {
     let record = Contents { pid, started: start_time(pid).unwrap(), ..own(b"s", b"p") };
     assert!(!record.has_ended());
     drop(child.stdin.take());
+    // Until its exit status is collected the system shows the process with its start time.
+    let limit = Instant::now() + Duration::from_secs(20);
+    while !record.has_ended() && Instant::now() < limit {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!((record.has_ended(), start_time(pid)), (true, Some(record.started)));
     child.wait().unwrap();
     assert!(record.has_ended());
     assert!(!Contents { host_key: host::key() ^ 1, ..record }.has_ended());
+}
+
+#[test]
+fn a_process_whose_start_time_is_not_shown_has_ended_when_it_does_not_run() {
+    let record = own(b"s", b"p");
+    let unknown = Contents { started: 0, ..record.clone() };
+    assert!(!record.has_ended_if_shown(None) && !unknown.has_ended_if_shown(None));
+    assert!(unknown.has_ended_if_shown(Some(record.started)), "another process had this id");
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    assert!(Contents { pid: child.id(), ..record }.has_ended_if_shown(None));
 }
 
 #[test]
