@@ -97,7 +97,7 @@ impl PublishedNames {
         }
         let shared = folder.map(|folder| SharedRecord::publish(folder, service, port)).transpose()?;
         if let Err(error) = record.write_all_at(&PUBLISHED.to_ne_bytes(), STATE_AT) {
-            let removed = shared.map_or(Ok(()), SharedRecord::remove);
+            let removed = remove_file(shared.as_ref());
             return removed.and(Err(system(error)));
         }
         records.insert(service.to_vec(), Published { _record: record, port: port.to_vec(), shared });
@@ -107,14 +107,15 @@ impl PublishedNames {
     /// Withdraws a service that this process has published with a port (`MPI_Unpublish_name`).
     /// # Errors
     /// `MPI_ERR_SERVICE`: this process has not published it, or with another port. `MPI_ERR_OTHER`: its file cannot be
-    /// removed.
+    /// removed; the service stays published.
     pub fn unpublish(&self, service: &[u8], port: &[u8]) -> Result<()> {
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
         let refused = |rule: String| Err(Error::new(MPI_ERR_SERVICE, rule));
         match records.get(service) {
             Some(published) if published.port == port => {
-                let published = records.remove(service);
-                published.and_then(|published| published.shared).map_or(Ok(()), SharedRecord::remove)
+                remove_file(published.shared.as_ref())?;
+                records.remove(service);
+                Ok(())
             }
             Some(published) => {
                 let port = quoted(&published.port);
@@ -131,7 +132,7 @@ impl PublishedNames {
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
         let mut removed = Ok(());
         for (_, published) in records.drain() {
-            removed = published.shared.map_or(Ok(()), SharedRecord::remove).and(removed);
+            removed = remove_file(published.shared.as_ref()).and(removed);
         }
         removed
     }
@@ -151,6 +152,10 @@ pub fn look_up(service: &[u8], folder: Option<&Path>) -> Result<Vec<u8>> {
             Err(Error::new(MPI_ERR_NAME, format!("{rule} {name}")))
         }
     }
+}
+
+fn remove_file(shared: Option<&SharedRecord>) -> Result<()> {
+    shared.map_or(Ok(()), SharedRecord::remove)
 }
 
 fn taken(service: &[u8], pid: u32) -> Error {

@@ -70,7 +70,7 @@ impl SharedRecord {
     /// Removes the file, if it is still that of this process.
     /// # Errors
     /// `MPI_ERR_OTHER`: the system refuses.
-    pub(crate) fn remove(self) -> Result<()> {
+    pub(crate) fn remove(&self) -> Result<()> {
         let removed = read(&self.path).and_then(|bytes| match Contents::parse(&bytes) {
             Some(found) if found.number == self.number => remove(&self.path),
             _ => Ok(()),

@@ -126,6 +126,25 @@ fn a_process_whose_start_time_is_not_shown_has_ended_when_it_does_not_run() {
 }
 
 #[test]
+fn a_name_whose_file_cannot_be_removed_stays_and_can_be_withdrawn_later() {
+    let (folder, service) = (Scratch::new("later"), b"later");
+    let names = PublishedNames::default();
+    names.publish(service, b"p", Some(&folder.0)).unwrap();
+    // A file in the place of the folder.
+    let aside = folder.0.with_extension("aside");
+    fs::rename(&folder.0, &aside).unwrap();
+    fs::write(&folder.0, "").unwrap();
+    let error = names.unpublish(service, b"p").unwrap_err();
+    fs::remove_file(&folder.0).unwrap();
+    fs::rename(&aside, &folder.0).unwrap();
+    assert_eq!(error.class(), MPI_ERR_OTHER);
+    assert_eq!(names::look_up(service, None).unwrap(), b"p");
+    names.unpublish(service, b"p").unwrap();
+    assert_eq!(names::look_up(service, Some(&folder.0)).unwrap_err().class(), MPI_ERR_NAME);
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
+}
+
+#[test]
 fn damaged_files_are_no_names() {
     let (folder, service) = (Scratch::new("damaged"), b"damaged");
     let (record, path) = (own(service, b"port"), folder.file(service));
