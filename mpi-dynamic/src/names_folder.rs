@@ -6,7 +6,7 @@
 //! name replaces it; that of another host counts until it is removed. Names of files are hashes, so that lookups open one
 //! file: names of services have any bytes, and NFS may show the list of a folder late.
 //!
-//! Invariant: of the processes of a host only one at a time publishes a name (`names` sees to that), so a file is only
+//! Invariant: of the processes of a host only one at a time publishes a name (`names` ensures this), so a file is only
 //! replaced by a process that no other one of the host overtakes. Folders and files of others are input.
 #![allow(unsafe_code)] // the user of this process
 
@@ -32,6 +32,9 @@ const HEAD_BYTES: usize = 4 * 8 + 4 * 4;
 /// Longest name of a host.
 const HOST_BYTES: usize = 255;
 
+/// How often a file is made in the place of one that goes meanwhile.
+const ATTEMPTS: u32 = 3;
+
 /// A file that this process has made.
 #[derive(Debug)]
 pub(crate) struct SharedRecord {
@@ -43,7 +46,7 @@ pub(crate) struct SharedRecord {
 #[derive(Debug)]
 #[cfg_attr(test, derive(Clone, PartialEq, Eq))]
 struct Contents<'a> {
-    /// A random number, by which a process knows its own file.
+    /// A random number, by which a process identifies its own file.
     number: u64,
     /// What the processes of a host have in common that see each other.
     host_key: u64,
@@ -72,7 +75,7 @@ impl SharedRecord {
     /// `MPI_ERR_OTHER`: the system refuses.
     pub(crate) fn remove(&self) -> Result<()> {
         let removed = read(&self.path).and_then(|bytes| match Contents::parse(&bytes) {
-            Some(found) if found.number == self.number => remove(&self.path),
+            Some(found) if found.number == self.number => take_out(&self.path, self.number),
             _ => Ok(()),
         });
         removed.map_err(|error| unusable(&self.path, &error))
@@ -85,8 +88,8 @@ impl SharedRecord {
 pub(crate) fn look_up(folder: &Path, service: &[u8]) -> Result<Vec<u8>> {
     let bytes = check(folder).and_then(|()| read(&folder.join(file_name(service))));
     let bytes = bytes.map_err(|error| unusable(folder, &error))?;
-    match Contents::parse(&bytes) {
-        Some(found) if found.texts[1] == service && !found.has_ended() => Ok(found.texts[2].to_vec()),
+    match Contents::of(service, &bytes) {
+        Some(found) if !found.has_ended() => Ok(found.texts[2].to_vec()),
         _ => {
             let (name, folder) = (quoted(service), folder.display());
             let rule = format!("no process of this user has published a service {name} on this host or in {folder}");
@@ -103,25 +106,39 @@ fn publish_at(folder: &Path, path: &Path, service: &[u8], port: &[u8]) -> io::Re
     let host = &host.as_bytes()[..host.len().min(HOST_BYTES)];
     let started = start_time(pid).ok_or_else(|| io::Error::other("/proc does not show this process"))?;
     let own = Contents { number, host_key: host::key(), started, pid, texts: [host, service, port] }.to_bytes();
-    if create(path, number, &own)? {
-        return Ok(Ok(number));
-    }
-    let found = read(path)?;
-    let found = Contents::parse(&found).filter(|found| found.texts[1] == service);
-    if found.as_ref().is_some_and(Contents::has_ended) {
-        remove(path)?;
-        if create(path, number, &own)? {
-            return Ok(Ok(number));
+    let found = place(path, service, &mut || create(path, number, &own))?;
+    Ok(found.map_or(Ok(number), |bytes| {
+        let (name, file) = (quoted(service), path.display());
+        let by = match Contents::of(service, &bytes) {
+            Some(Contents { pid, texts: [host, ..], .. }) => {
+                format!("process {pid} on host {}", String::from_utf8_lossy(host))
+            }
+            None => "something else".into(),
+        };
+        Err(format!("{by} has the file {file} of the service {name}; if that has ended, remove the file"))
+    }))
+}
+
+/// Makes a file by `create`, which returns whether there was none, also in the place of one whose process has ended or that is
+/// removed meanwhile. Returns what is in the file of another one that has the name.
+fn place(path: &Path, service: &[u8], create: &mut dyn FnMut() -> io::Result<bool>) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    for _ in 0..ATTEMPTS {
+        if create()? {
+            return Ok(None);
+        }
+        bytes = read(path)?;
+        match Contents::of(service, &bytes).filter(Contents::has_ended).map(|ended| ended.number) {
+            Some(ended) => {
+                take_out(path, ended)?;
+                bytes.clear();
+            }
+            // Removed meanwhile, or no file.
+            None if bytes.is_empty() => {}
+            None => break,
         }
     }
-    let (name, file) = (quoted(service), path.display());
-    let by = match found {
-        Some(Contents { pid, texts: [host, ..], .. }) => {
-            format!("process {pid} on host {}", String::from_utf8_lossy(host))
-        }
-        None => "something else".into(),
-    };
-    Ok(Err(format!("{by} has the file {file} of the service {name}; if that has ended, remove the file")))
+    Ok(Some(bytes))
 }
 
 /// Refuses a folder in which others can make files.
@@ -151,8 +168,24 @@ pub(crate) fn quoted(service: &[u8]) -> String {
     format!("{:?}", String::from_utf8_lossy(service))
 }
 
-fn remove(path: &Path) -> io::Result<()> {
-    fs::remove_file(path).or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+/// Removes the file of the record with this number, and no other one that has taken its place meanwhile: what is removed was
+/// moved before. Another one gets its name back, and is not found for that moment, in which a further process may get the name.
+fn take_out(path: &Path, number: u64) -> io::Result<()> {
+    let [word] = host::random_words()?;
+    let moved = path.with_extension(format!("{word:016x}"));
+    if let Err(error) = fs::rename(path, &moved) {
+        return if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) };
+    }
+    let is_it = read(&moved).is_ok_and(|bytes| Contents::parse(&bytes).is_some_and(|found| found.number == number));
+    if !is_it
+        && let Err(error) = fs::hard_link(&moved, path)
+        && error.kind() != io::ErrorKind::AlreadyExists
+    {
+        return Err(error);
+    }
+    // Its name is random, so a file that cannot be removed blocks no later publish.
+    let _ = fs::remove_file(&moved);
+    Ok(())
 }
 
 fn user() -> u32 {
@@ -182,7 +215,7 @@ fn create(path: &Path, number: u64, bytes: &[u8]) -> io::Result<bool> {
             Err(error) => Err(error),
         }
     })();
-    // Its name is random, so a file that cannot be removed hinders nobody.
+    // Its name is random, so a file that cannot be removed blocks no later publish.
     let _ = fs::remove_file(&new);
     made
 }
@@ -226,6 +259,11 @@ impl<'a> Contents<'a> {
         }
         let texts = [&texts[..host], &texts[host..host + service], &texts[host + service..]];
         Some(Contents { number: word(1), host_key: word(2), started: word(3), pid: half(0), texts })
+    }
+
+    /// The record in these bytes, if it is one of this service.
+    fn of(service: &[u8], bytes: &'a [u8]) -> Option<Contents<'a>> {
+        Contents::parse(bytes).filter(|found| found.texts[1] == service)
     }
 
     /// Whether the process is one of this host and has ended.

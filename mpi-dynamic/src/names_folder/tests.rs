@@ -207,6 +207,63 @@ fn a_folder_of_others_is_refused_by_its_name() {
 }
 
 #[test]
+fn a_file_that_takes_the_place_of_another_stays() {
+    let (folder, service) = (Scratch::new("place"), b"place");
+    let path = folder.file(service);
+    let names = || fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+    folder.put(&far(service));
+    let before = fs::metadata(&path).unwrap().ino();
+    take_out(&path, far(service).number + 1).unwrap();
+    assert_eq!((names(), fs::metadata(&path).unwrap().ino()), (vec![path.clone()], before));
+    assert_eq!(look_up(&folder.0, service).unwrap(), b"far port");
+    take_out(&path, far(service).number).unwrap();
+    assert_eq!(names(), Vec::<PathBuf>::new());
+    take_out(&path, 7).unwrap();
+    fs::write(&path, "no record").unwrap();
+    take_out(&path, 7).unwrap();
+    assert_eq!((names(), fs::read(&path).unwrap()), (vec![path], b"no record".to_vec()));
+}
+
+#[test]
+fn a_file_that_vanishes_meanwhile_refuses_no_name() {
+    let (folder, service) = (Scratch::new("vanishes"), b"vanishes");
+    let (path, own) = (folder.file(service), own(service, b"own"));
+    folder.put(&far(service));
+    let found = place(&path, service, &mut || {
+        let made = create(&path, own.number, &own.to_bytes())?;
+        if !made {
+            fs::remove_file(&path)?;
+        }
+        Ok(made)
+    });
+    assert_eq!(found.unwrap(), None);
+    assert_eq!(look_up(&folder.0, service).unwrap(), b"own");
+}
+
+#[test]
+fn the_process_that_takes_the_place_of_an_ended_one_is_named() {
+    let (folder, service) = (Scratch::new("second"), b"second");
+    let (path, mut attempts) = (folder.file(service), 0);
+    folder.put(&Contents { started: 1, ..own(service, b"ended") });
+    let found = place(&path, service, &mut || {
+        attempts += 1;
+        if attempts == 2 {
+            assert!(!path.exists());
+            folder.put(&far(service));
+        }
+        Ok(false)
+    });
+    assert_eq!((found.unwrap(), attempts), (Some(far(service).to_bytes()), 2));
+    // Without end.
+    folder.put(&Contents { started: 1, ..own(service, b"ended") });
+    let found = place(&path, service, &mut || {
+        folder.put(&Contents { started: 1, ..own(service, b"ended") });
+        Ok(false)
+    });
+    assert_eq!(found.unwrap(), Some(Vec::new()));
+}
+
+#[test]
 fn one_of_many_makes_a_file() {
     let folder = Scratch::new("race");
     let path = folder.file(b"race");
