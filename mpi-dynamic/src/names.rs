@@ -250,7 +250,8 @@ fn read(path: &Path, pid: u32, service: &[u8]) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+    use std::io::{BufRead, BufReader};
+    use std::process::{Child, Command, Stdio};
 
     /// A name that no other test or run uses.
     fn unique(text: &str) -> Vec<u8> {
@@ -324,11 +325,9 @@ mod tests {
         let Some(service) = std::env::var_os(SERVICE_OF_TEST) else { return };
         let names = PublishedNames::default();
         let published = names.publish(service.as_encoded_bytes(), b"p", None).is_ok();
-        // The record stays until all have tried.
-        if published {
-            std::thread::sleep(Duration::from_millis(700));
-        }
         println!("published: {published}");
+        // The record stays until all have tried.
+        let _ = io::stdin().read_line(&mut String::new());
     }
 
     #[test]
@@ -337,12 +336,20 @@ mod tests {
         let start = |_| {
             let mut command = Command::new(std::env::current_exe().unwrap());
             command.args(["--ignored", "--exact", "names::tests::publish_for_another_test", "--nocapture"]);
-            command.env(SERVICE_OF_TEST, &service).stdout(std::process::Stdio::piped()).spawn().unwrap()
+            command.env(SERVICE_OF_TEST, &service).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
         };
-        let children: Vec<_> = (0..8).map(start).collect();
-        let output = |child: std::process::Child| child.wait_with_output().unwrap().stdout;
-        let outputs: Vec<Vec<u8>> = children.into_iter().map(output).collect();
-        let winners = outputs.iter().filter(|text| String::from_utf8_lossy(text).contains("published: true")).count();
-        assert_eq!(winners, 1);
+        let mut children: Vec<_> = (0..8).map(start).collect();
+        let result = |child: &mut Child| {
+            let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+            let line = lines.find(|line| line.contains("published: ")).expect("each process prints its result");
+            // With the pipe, which stays open until the process ends.
+            (line.contains("true"), lines)
+        };
+        let results: Vec<_> = children.iter_mut().map(result).collect();
+        for mut child in children {
+            drop(child.stdin.take());
+            child.wait().unwrap();
+        }
+        assert_eq!(results.iter().filter(|(published, _)| *published).count(), 1);
     }
 }
