@@ -125,6 +125,12 @@ impl PublishedNames {
         }
     }
 
+    /// Moves all names out, for a process that withdraws them while others may be published.
+    pub fn take(&self) -> PublishedNames {
+        let records = std::mem::take(&mut *self.records.lock().unwrap_or_else(PoisonError::into_inner));
+        PublishedNames { records: Mutex::new(records) }
+    }
+
     /// Withdraws all services.
     /// # Errors
     /// `MPI_ERR_OTHER`: a file cannot be removed; that of one of them.

@@ -136,16 +136,20 @@ impl Process {
         }
         if *self.users.get(&guard) == 1 {
             ended = engine.drain(guard);
-            // Its ports end with it, and the file of a name would stay.
-            self.published.unpublish_all().unwrap_or_else(|error| self.warn(&error.to_string()));
             guard = engine.lock();
         }
+        // Its ports end with it, and the file of a name would stay. A session that has begun meanwhile keeps its names.
+        let names = (*self.users.get(&guard) == 1).then(|| self.published.take());
         let users = self.users.get_mut(&mut guard);
         *users -= 1;
         if *users == 0 {
             running::renounce(self);
             self.job.set_life(self.rank(), mpi_fabric::Life::Finalised);
             engine.process_lock().set_multiple(true);
+        }
+        drop(guard);
+        if let Some(names) = names {
+            names.unpublish_all().unwrap_or_else(|error| self.warn(&error.to_string()));
         }
         ended
     }
