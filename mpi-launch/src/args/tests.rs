@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use mpi_fabric::layout::MAX_RANKS;
+use mpi_fabric::layout::{MAX_HOST_RANKS, MAX_RANKS};
 use proptest::prelude::*;
 
 use super::*;
@@ -172,6 +172,8 @@ fn the_help_is_complete_and_narrow() {
         let known = ["--", "-"].iter().any(|dash| HELP.contains(&format!("{dash}{}", name.trim_start_matches('-'))));
         assert!(known || super::names::is_alias(name), "{name} is not explained");
     }
+    let numbers = format!("1 to {MAX_RANKS} in all, {MAX_HOST_RANKS} a host");
+    assert!(HELP.contains(&numbers), "{numbers}");
     let wide = HELP.lines().find(|line| line.len() > 92);
     assert_eq!(wide, None);
 }
@@ -182,6 +184,8 @@ fn the_manual_page_has_every_option_of_the_help() {
     for name in super::names::all().filter(|name| !super::names::is_alias(name)) {
         assert!(page.contains(name), "docs/man/mpiexec.1 does not explain {name}");
     }
+    let numbers = format!("1 to {MAX_RANKS} in all parts together, {MAX_HOST_RANKS} of them on one host");
+    assert!(page.contains(&numbers), "{numbers}");
     for code in ["124", "126", "127", "128+"] {
         assert!(page.contains(code), "docs/man/mpiexec.1 does not explain the exit code {code}");
     }
@@ -198,7 +202,7 @@ fn each_mistake_is_named() {
         ("a : : b", "part 2"),
         ("-n", "-n needs a number"),
         ("-np 0 x", "-np is \"0\""),
-        ("-n 8193 x", "1 to 8192"),
+        (&format!("-n {} x", MAX_RANKS + 1), &format!("1 to {MAX_RANKS}")),
         ("-n -3 x", "\"-3\""),
         ("-n +3 x", "\"+3\""),
         ("-n 99999999999999999999 x", "from 1 to"),
