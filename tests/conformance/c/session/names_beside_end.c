@@ -1,5 +1,5 @@
-/* A session begins and publishes a name while the last session before it ends, which waits for a message to be received:
- * the name stays published until its own session ends. */
+/* A session begins and publishes a name while the last session before it ends, which waits for a message to be
+ * received: the name stays published until its own session ends. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
