@@ -18,9 +18,9 @@ mod ranges;
 
 use self::ranges::Ranges;
 use crate::layout::PAGE;
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, identity_of};
 use crate::shared::host_memory;
-use crate::shared_objects;
+use crate::shared_objects::{self, SEGMENT};
 use crate::transport::ProcessId;
 
 /// Words of the page in front of a segment: a constant, the number of the segment, and its owner.
@@ -31,10 +31,6 @@ pub(crate) const RANK: usize = 24;
 /// The word at [`KIND`].
 pub(crate) const ARENA: u64 = u64::from_ne_bytes(*b"allocmem");
 
-/// Set in the number of a segment, and in that of no other object (`shared_objects`). The number has the descriptor in
-/// the rest of its high half; the low half counts the segments of the process.
-const SEGMENT: u64 = 1 << 63;
-
 /// Bytes of the first segment, unless a block is longer.
 const FIRST_SEGMENT: usize = 64 << 20;
 
@@ -42,17 +38,8 @@ const FIRST_SEGMENT: usize = 64 << 20;
 const KEPT: usize = 8;
 const KEPT_BYTES: usize = 32 << 20;
 
-/// A number that is none of a segment.
-pub(crate) fn without_segment(number: u64) -> u64 {
-    number & !SEGMENT
-}
-
-/// Whether this is the number of a segment of an arena.
-pub(crate) fn is_segment(number: u64) -> bool {
-    number & SEGMENT != 0
-}
-
-/// The owner's descriptor of a segment.
+/// The owner's descriptor of a segment. The number has it in its high half, beside [`SEGMENT`]; the low half counts the segments
+/// of the process.
 pub(crate) fn descriptor_of(number: u64) -> i32 {
     ((number & !SEGMENT) >> 32) as i32
 }
@@ -231,15 +218,6 @@ extern "C" fn in_child() {
                 libc::mprotect(start, *bytes, libc::PROT_READ);
             }
         }
-    }
-}
-
-/// Device and inode of a descriptor. Async-signal-safe.
-pub(crate) fn identity_of(descriptor: i32) -> Option<(u64, u64)> {
-    // SAFETY: `stat` is plain data, filled by the call when it succeeds.
-    unsafe {
-        let mut stat: libc::stat = std::mem::zeroed();
-        (libc::fstat(descriptor, &mut stat) == 0).then_some((stat.st_dev, stat.st_ino))
     }
 }
 

@@ -13,11 +13,11 @@ use std::sync::atomic::Ordering;
 
 use mpi_errors::Result;
 
-use crate::arena::identity_of;
 use crate::doorbell::{Bell, LinuxKernel};
 use crate::fault;
 use crate::layout::{self, Layout, block, header};
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, identity_of};
+use crate::os::random_id;
 use crate::rank_block::{ENDED, Life, RankBlock};
 use crate::recorder::{self, Recorder};
 use crate::region::Regions;
@@ -442,18 +442,6 @@ fn shared(layout: &Layout, here: &[u32]) -> io::Result<(Option<OwnedFd>, Mapping
 /// Zeroed memory of this process alone.
 fn private(layout: &Layout) -> Result<Mapping> {
     Mapping::private(layout.total_bytes()).map_err(|error| fault::system("no memory to map", &error))
-}
-
-/// A random number, so that another job on this host is unlikely to have it; never 0.
-pub(crate) fn random_id() -> u64 {
-    let mut id = [0u8; 8];
-    // SAFETY: the buffer is writable for its length.
-    let got = unsafe { libc::getrandom(id.as_mut_ptr().cast(), id.len(), libc::GRND_NONBLOCK) };
-    if got != id.len() as isize {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |t| t.as_nanos() as u64);
-        id = (now ^ (std::process::id() as u64) << 48).to_le_bytes();
-    }
-    u64::from_le_bytes(id).max(1)
 }
 
 #[cfg(test)]

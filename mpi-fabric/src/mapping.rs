@@ -238,3 +238,12 @@ fn file_bytes(fd: BorrowedFd<'_>) -> io::Result<usize> {
     }
     Ok(stat.st_size as usize)
 }
+
+/// Device and inode of a descriptor. Async-signal-safe.
+pub(crate) fn identity_of(descriptor: i32) -> Option<(u64, u64)> {
+    // SAFETY: `stat` is plain data, filled by the call when it succeeds.
+    unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        (libc::fstat(descriptor, &mut stat) == 0).then_some((stat.st_dev, stat.st_ino))
+    }
+}

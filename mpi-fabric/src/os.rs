@@ -1,4 +1,4 @@
-//! System calls: futex, membarrier, yield. Each returns whether the kernel has it where that may differ.
+//! System calls: futex, membarrier, yield, random numbers. Each returns whether the kernel has it where that may differ.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -57,4 +57,16 @@ pub(crate) fn membarrier_all() -> bool {
 pub(crate) fn sched_yield() {
     // SAFETY: no arguments.
     unsafe { libc::sched_yield() };
+}
+
+/// A random number, which another job or object of this host is unlikely to have; never 0.
+pub(crate) fn random_id() -> u64 {
+    let mut id = [0u8; 8];
+    // SAFETY: the buffer is writable for its length.
+    let got = unsafe { libc::getrandom(id.as_mut_ptr().cast(), id.len(), libc::GRND_NONBLOCK) };
+    if got != id.len() as isize {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |t| t.as_nanos() as u64);
+        id = (now ^ (std::process::id() as u64) << 48).to_le_bytes();
+    }
+    u64::from_le_bytes(id).max(1)
 }

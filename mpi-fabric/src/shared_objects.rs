@@ -8,10 +8,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::arena::without_segment;
-use crate::job::random_id;
 use crate::layout::PAGE;
 use crate::mapping::Mapping;
+use crate::os::random_id;
 
 struct Entry {
     object: u64,
@@ -23,10 +22,18 @@ static TABLE: RwLock<Vec<Entry>> = RwLock::new(Vec::new());
 /// Number of entries, so that a process without shared memory takes no lock.
 static ENTRIES: AtomicUsize = AtomicUsize::new(0);
 
+/// Set in the number of a segment of an arena, and in that of no other object.
+pub(crate) const SEGMENT: u64 = 1 << 63;
+
+/// Whether this is the number of a segment of an arena.
+pub(crate) fn is_segment(number: u64) -> bool {
+    number & SEGMENT != 0
+}
+
 /// A number for a new object that no other object of this host has: a random one, because processes of one job may have the
 /// same process id in different namespaces. Segments of arenas have numbers of another kind (`arena`).
 pub(crate) fn new_number() -> u64 {
-    without_segment(random_id())
+    random_id() & !SEGMENT
 }
 
 pub(crate) fn add(object: u64, mapping: &Arc<Mapping>) {
@@ -80,7 +87,7 @@ mod tests {
     #[test]
     fn numbers_of_objects_have_nothing_in_common_and_are_none_of_segments() {
         let numbers = [(); 4].map(|()| new_number());
-        assert!(numbers.iter().all(|number| !crate::arena::is_segment(*number)));
+        assert!(numbers.iter().all(|number| !is_segment(*number)));
         // Nothing that processes with the same id would have, too.
         assert!(
             numbers.windows(2).all(|two| two[0] >> 32 != two[1] >> 32 && two[0] as u32 != two[1] as u32),

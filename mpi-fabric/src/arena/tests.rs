@@ -33,7 +33,7 @@ fn blocks_are_apart_aligned_and_found_by_their_addresses() {
         // SAFETY: just written.
         let memory = unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(address), bytes as usize) };
         let (number, _) = shared_objects::place_of(memory).expect("in a segment");
-        assert!(is_segment(number) && identity_of(descriptor_of(number)).is_some());
+        assert!(shared_objects::is_segment(number) && identity_of(descriptor_of(number)).is_some());
         blocks.push((address, bytes as usize));
     }
     for (address, bytes) in blocks {

@@ -8,7 +8,6 @@ use super::copier::Copier;
 use crate::peer_process::{Copies, ProbedProcess};
 use std::sync::Arc;
 
-use crate::arena;
 use crate::fault;
 use crate::job::Job;
 use crate::region::{Access, RegionKey, Registration};
@@ -163,7 +162,7 @@ impl Endpoint {
     /// A way to copy `bytes` bytes from an object that a peer has named by [`Self::shared_place`]; `None` if this process
     /// has not mapped the object, and cannot map it as a segment of the peer's arena, or the bytes are not in it.
     pub fn copier_of_shared(&self, peer: u32, key: RegionKey, bytes: u64) -> Option<Copier> {
-        let mapping = match arena::is_segment(key.number()) {
+        let mapping = match shared_objects::is_segment(key.number()) {
             true => {
                 let output = self.outputs.get(peer as usize)?;
                 let pid = || output.process.pid(self.job.block(output.local?));
