@@ -105,11 +105,12 @@ static void exceed_limit(MPI_Comm group)
     MPI_Comm_rank(group, &own);
     getrlimit(RLIMIT_FSIZE, &before);
     limit = before;
+    /* Room for an object of the window alone, which is longer than all windows before. */
     limit.rlim_cur = 4 << 20;
     if (own == 0 && setrlimit(RLIMIT_FSIZE, &limit))
         fail("the limit of file sizes cannot be set", own);
     MPI_Comm_set_errhandler(group, MPI_ERRORS_RETURN);
-    MPI_Error_class(MPI_Win_allocate_shared(1000, 1, MPI_INFO_NULL, group, &mine, &window), &class);
+    MPI_Error_class(MPI_Win_allocate_shared(900000, 1, MPI_INFO_NULL, group, &mine, &window), &class);
     if (class != MPI_ERR_NO_MEM)
         fail("memory beyond the limit of file sizes is another error, or none", class);
     setrlimit(RLIMIT_FSIZE, &before);
