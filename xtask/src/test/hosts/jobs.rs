@@ -104,7 +104,7 @@ const JOBS: &[(&str, &str, &[&str])] = &[
     ),
     (
         "jobs: a name of a killed process",
-        "rm -rf $W/names; mkdir -m 700 $W/names; export FERRUM_NET_NAMES_FOLDER=$W/names; lab run 1 $B/mpiexec -n 1 $W/jobs publish lab & for _ in $(seq 400); do ls $W/names | grep -q ferrum && break; sleep 0.05; done; end_on 1 'jobs publish'; wait $!; echo code $?; ls $W/names | wc -l; lab run 1 $B/mpiexec -n 2 $W/jobs publish lab & lab run 2 $B/mpiexec -n 2 $W/jobs look lab; echo code $?; wait $!; echo code $?",
+        "rm -rf $W/names; mkdir -m 700 $W/names; export FERRUM_NET_NAMES_FOLDER=$W/names; lab run 1 $B/mpiexec -n 1 $W/jobs publish lab & for _ in $(seq 400); do ls $W/names | grep -q ferrum && break; sleep 0.05; done; end_on 1 'jobs publish'; wait $!; echo code $?; ls $W/names | wc -l; OLD=$(ls -i $W/names); lab run 1 $B/mpiexec -n 2 $W/jobs publish lab & for _ in $(seq 400); do [ \"$(ls -i $W/names)\" = \"$OLD\" ] || break; sleep 0.05; done; lab run 2 $B/mpiexec -n 2 $W/jobs look lab; echo code $?; wait $!; echo code $?",
         &["code 137\n1\n", "publish: connected and parted\n", "look: connected and parted\n", "code 0\n", "code 0\n"],
     ),
     (
