@@ -236,4 +236,4 @@ impl<S: Steps> Steps for InLocalGroup<'_, S> {
 }
 
 #[cfg(test)]
-pub(crate) mod messages_only;
+pub(crate) mod without_data;

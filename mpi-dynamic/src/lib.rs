@@ -5,7 +5,7 @@
 //! - `network_port`: the part of a port that processes on other hosts reach.
 //! - `over`: the intercommunicator of two groups whose roots have a connected socket.
 //! - `names`: published names; `names_folder`: those that other hosts find.
-//! - `words`: words over a socket. `wait`: waiting for a socket while messages move on.
+//! - `words`: words over a socket. `wait`: waiting for a socket while messages move on. `user`: who this process belongs to.
 //!
 //! Invariant: the socket carries the handshake only; after it, and after an error that both ends agree on, nothing is
 //! under way there.
@@ -19,6 +19,7 @@ mod names_folder;
 mod network_port;
 mod over;
 mod port;
+mod user;
 mod wait;
 mod words;
 

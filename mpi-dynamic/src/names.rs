@@ -27,6 +27,7 @@ use mpi_core::abi::{MPI_ERR_NAME, MPI_ERR_NO_MEM, MPI_ERR_OTHER, MPI_ERR_SERVICE
 use mpi_errors::{Error, Result};
 
 use crate::names_folder::{self, LONGEST, SharedRecord, quoted};
+use crate::user::user;
 
 const MAGIC: [u8; 8] = *b"FERRUMNM";
 const CLAIMED: u32 = 1;
@@ -134,13 +135,9 @@ impl PublishedNames {
     /// Withdraws all services.
     /// # Errors
     /// `MPI_ERR_OTHER`: a file cannot be removed; that of one of them.
-    pub fn unpublish_all(&self) -> Result<()> {
-        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut removed = Ok(());
-        for (_, published) in records.drain() {
-            removed = remove_file(published.shared.as_ref()).and(removed);
-        }
-        removed
+    pub fn unpublish_all(self) -> Result<()> {
+        let records = self.records.into_inner().unwrap_or_else(PoisonError::into_inner);
+        records.into_values().fold(Ok(()), |removed, published| remove_file(published.shared.as_ref()).and(removed))
     }
 }
 
@@ -234,10 +231,8 @@ fn ends_name(rest: &str) -> bool {
 fn read(path: &Path, pid: u32, service: &[u8]) -> Option<Found> {
     // Without waiting: the descriptor may be another file by now.
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
-    // SAFETY: no arguments.
-    let user = unsafe { libc::geteuid() };
     let mut head = [0u8; HEAD_BYTES];
-    if !file.metadata().is_ok_and(|facts| facts.is_file() && facts.uid() == user) {
+    if !file.metadata().is_ok_and(|facts| facts.is_file() && facts.uid() == user()) {
         return None;
     }
     file.read_exact_at(&mut head, 0).ok()?;

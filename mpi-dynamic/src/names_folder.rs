@@ -8,7 +8,6 @@
 //!
 //! Invariant: of the processes of a host only one at a time publishes a name (`names` ensures this), so a file is only
 //! replaced by a process that no other one of the host overtakes. Folders and files of others are input.
-#![allow(unsafe_code)] // the user of this process
 
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -21,6 +20,8 @@ use mpi_core::abi::{MPI_ERR_NAME, MPI_ERR_OTHER, MPI_ERR_SERVICE};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{host, runs, start_time};
 use siphasher::sip128::{Hasher128, SipHasher24};
+
+use crate::user::user;
 
 /// Longest name of a service, and longest name of a port, in bytes.
 pub(crate) const LONGEST: usize = 64 << 10;
@@ -186,11 +187,6 @@ fn take_out(path: &Path, number: u64) -> io::Result<()> {
     // Its name is random, so a file that cannot be removed blocks no later publish.
     let _ = fs::remove_file(&moved);
     Ok(())
-}
-
-fn user() -> u32 {
-    // SAFETY: no memory is passed.
-    unsafe { libc::geteuid() }
 }
 
 fn file_name(service: &[u8]) -> String {

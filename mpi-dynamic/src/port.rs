@@ -19,6 +19,7 @@ use mpi_p2p::Engine;
 
 use crate::network_port::{NetworkName, NetworkPort};
 use crate::over::GREETING_BYTES;
+use crate::user::user;
 use crate::wait::{SocketWait, is_later, is_ready};
 use crate::words::waiting_bytes;
 
@@ -197,8 +198,7 @@ pub(crate) fn is_own_user(stream: &UnixStream) -> bool {
         let room = std::ptr::from_mut(&mut credentials).cast();
         libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, room, &mut length)
     };
-    // SAFETY: no arguments.
-    got == 0 && credentials.uid == unsafe { libc::geteuid() }
+    got == 0 && credentials.uid == user()
 }
 
 fn random_digits() -> std::io::Result<String> {

@@ -416,18 +416,14 @@ impl Bridge {
 
     #[cold]
     fn connect(&mut self) {
-        for i in 0..self.connected.known.len() {
-            // SAFETY: `Connections` has as many words as `known`. Acquire pairs with the Release in `Bridges::push`.
-            let now = unsafe { self.connected.word(i) }.load(Ordering::Acquire);
-            for bit in 0..64 {
-                // Bits of places that do not exist, and bits that were cleared, are damage by another process.
-                let sender = self.connected.place(i, bit);
+        for i in 0..self.connected.len() {
+            for sender in self.connected.take_over(i, 0) {
+                // Bits of places that do not exist are damage by another process.
                 let number = self.numbers.get(sender as usize).copied().unwrap_or(NO_NUMBER);
-                if now & !self.connected.known[i] & 1 << bit != 0 && number != NO_NUMBER {
+                if number != NO_NUMBER {
                     self.inputs.push(Input::new(&self.job, self.place, sender, number));
                 }
             }
-            self.connected.known[i] = now;
         }
     }
 

@@ -175,7 +175,7 @@ pub(crate) struct Connections {
     /// Place in the job memory of the rank that has the first bit.
     first: u32,
     /// The words as they were when they were last taken over.
-    pub(crate) known: Box<[u64]>,
+    known: Box<[u64]>,
 }
 
 // SAFETY: the pointer leads into the job memory, which outlives the value (its endpoint holds the job).
@@ -190,25 +190,45 @@ impl Connections {
         Connections { words: NonNull::from(word), first: start as u32 * 64, known: vec![0; last + 1 - start].into() }
     }
 
+    /// Number of words.
+    pub(crate) fn len(&self) -> usize {
+        self.known.len()
+    }
+
     /// Whether a word is another one than it was.
     #[inline(always)]
     pub(crate) fn have_changed(&self) -> bool {
         // SAFETY: there are as many words as `known`.
-        let is_known = |(i, known): (usize, &u64)| unsafe { self.word(i) }.load(Ordering::Relaxed) == *known;
+        let is_known = |(i, known): (usize, &u64)| unsafe { self.word_at(i) }.load(Ordering::Relaxed) == *known;
         !self.known.iter().enumerate().all(is_known)
     }
 
-    /// The place in the job memory whose bit is this one of the `i`-th word.
-    pub(crate) fn place(&self, i: usize, bit: u32) -> u32 {
-        self.first + 64 * i as u32 + bit
+    /// The number of the word with the bit of a place.
+    pub(crate) fn number_of(&self, place: u32) -> usize {
+        (place.wrapping_sub(self.first) / 64) as usize
     }
 
-    /// The `i`-th word.
-    ///
+    /// The `i`-th word. Panics if there are fewer.
+    pub(crate) fn word(&self, i: usize) -> &AtomicU64 {
+        assert!(i < self.len());
+        // SAFETY: there are as many words as `known`.
+        unsafe { self.word_at(i) }
+    }
+
+    /// Takes over the `i`-th word, without some bits; the places in the job memory whose bits are new. These may be places that
+    /// do not exist: every process can set a bit. Panics if there are fewer words.
+    pub(crate) fn take_over(&mut self, i: usize, without: u64) -> impl Iterator<Item = u32> + use<> {
+        // Acquire pairs with the Release of the sender that sets its bit.
+        let now = self.word(i).load(Ordering::Acquire) & !without;
+        let new = now & !std::mem::replace(&mut self.known[i], now);
+        let first = self.first + 64 * i as u32;
+        (0..64).filter(move |bit| new & 1 << bit != 0).map(move |bit| first + bit)
+    }
+
     /// # Safety
     /// `known` has so many words.
     #[inline(always)]
-    pub(crate) unsafe fn word(&self, i: usize) -> &AtomicU64 {
+    unsafe fn word_at(&self, i: usize) -> &AtomicU64 {
         // SAFETY: the words follow each other in the block, all inside the mapping (see `new`).
         unsafe { self.words.add(i).as_ref() }
     }

@@ -153,8 +153,7 @@ impl OneSided {
             starts.push(total);
             total = size.checked_next_multiple_of(grain).and_then(|size| total.checked_add(size)).unwrap_or(u64::MAX);
         }
-        let made = (comm.rank == 0).then(|| SharedMemory::create(total, name_of(comm, 0)));
-        let (made, refusal) = made.transpose().map_or_else(|refusal| (None, Some(refusal)), |made| (made, None));
+        let (made, refusal) = made_or_refused((comm.rank == 0).then(|| SharedMemory::create(total, name_of(comm, 0))));
         let descriptor = made.as_ref().and_then(SharedMemory::descriptor).map_or(0, |number| number as u64 + 1);
         let descriptor = self.words_of_all::<1>(comm, [descriptor])?[0][0];
         if descriptor == 0 {
@@ -189,8 +188,7 @@ impl OneSided {
     fn obtain_part(&self, comm: &Comm, bytes: u64) -> Result<SharedMemory> {
         let (job, place) = self.engine.job_and_place(&self.engine.lock());
         let name = name_of(comm, 0);
-        let made = (comm.rank == 0).then(|| job.extend_object(place, bytes, name));
-        let (made, refusal) = made.transpose().map_or_else(|refusal| (None, Some(refusal)), |made| (made, None));
+        let (made, refusal) = made_or_refused((comm.rank == 0).then(|| job.extend_object(place, bytes, name)));
         // The header of the job memory is at offset 0.
         let at = made.as_ref().map_or(0, |(at, _)| *at);
         // A number of a job is random: where it is the same, so is the memory.
@@ -261,6 +259,14 @@ fn name_of(comm: &Comm, rank: u32) -> u64 {
 #[cold]
 fn no_memory(size: u64) -> Error {
     Error::new(MPI_ERR_NO_MEM, "the system has not that much memory to give").arg("size", &size)
+}
+
+/// What one process was to make, and why it could not; neither in the others.
+fn made_or_refused<T>(made: Option<Result<T>>) -> (Option<T>, Option<Error>) {
+    match made.transpose() {
+        Ok(made) => (made, None),
+        Err(refusal) => (None, Some(refusal)),
+    }
 }
 
 #[cold]

@@ -7,7 +7,7 @@ use crate::memory::Layout;
 use crate::plan::Plan;
 use crate::settings::CollSettings;
 use crate::shape::{Combining, Neighbours, Root};
-use crate::steps::messages_only::{MessagesOnly, Messaging};
+use crate::steps::without_data::{Lengths, WithoutData};
 
 /// The messages of one process: by peer the lengths of those sent, and of those received, in their order.
 #[derive(Default)]
@@ -16,7 +16,7 @@ struct Messages {
     received: BTreeMap<u32, Vec<u64>>,
 }
 
-impl Messaging for Messages {
+impl Lengths for Messages {
     fn send(&mut self, _: Side, dest: u32, bytes: u64) {
         self.sent.entry(dest).or_default().push(bytes);
     }
@@ -24,8 +24,6 @@ impl Messaging for Messages {
     fn receive(&mut self, _: Side, source: u32, bytes: u64) {
         self.received.entry(source).or_default().push(bytes);
     }
-
-    fn boundary(&mut self) {}
 }
 
 /// Messages between hosts of a call with `block` bytes for each process; checks that each message that is sent is received.
@@ -65,7 +63,7 @@ fn between_hosts(which: CollOp, hosts: &Hosts, root: u32, block: u64, commutativ
                 hosts: Some(hosts),
             };
             assert!(shape.plan.by_hosts(which, bytes));
-            let mut messages = MessagesOnly(Messages::default());
+            let mut messages = WithoutData(Messages::default());
             shape.steps(&mut messages).expect("no step fails");
             messages.0
         })

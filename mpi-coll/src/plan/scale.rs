@@ -13,7 +13,7 @@ use super::*;
 use crate::call::Amounts;
 use crate::memory::Layout;
 use crate::shape::{Combining, Neighbours, Root, Shape};
-use crate::steps::messages_only::{MessagesOnly, Messaging};
+use crate::steps::without_data::{self, WithoutData};
 use crate::steps::{Side, Team};
 
 use virtual_time::{COPY, Lengths, Lists, Model, PEER, RECEIVE, SEND, Times, WAIT, run};
@@ -44,7 +44,7 @@ impl List<'_> {
     }
 }
 
-impl Messaging for List<'_> {
+impl without_data::Lengths for List<'_> {
     fn send(&mut self, side: Side, dest: u32, bytes: u64) {
         self.add(SEND, side, dest, bytes);
         self.messages += 1;
@@ -175,7 +175,7 @@ impl Callers<'_> {
         let (mut lengths, mut most) = (Lengths::default(), (0, 0));
         let lists = (0..self.ranks).map(|world| {
             let list = List { lengths: &mut lengths, groups: groups(world), steps: Vec::new(), messages: 0, bytes: 0 };
-            let mut sink = MessagesOnly(list);
+            let mut sink = WithoutData(list);
             self.with_shape(bound, world, |shape| shape.steps(&mut sink)).expect("no step fails");
             let list = sink.0;
             most = (most.0.max(list.messages), most.1.max(list.bytes));

@@ -57,7 +57,7 @@ fn a_name_in_a_folder_is_found_until_it_is_withdrawn() {
     assert_eq!(look_up(&folder.0, service).unwrap_err().class(), MPI_ERR_NAME);
     names.publish(service, b"a port", Some(&folder.0)).unwrap();
     names.publish(b"second", b"port", Some(&folder.0)).unwrap();
-    names.unpublish_all().unwrap();
+    names.take().unpublish_all().unwrap();
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
     assert_eq!(names::look_up(service, None).unwrap_err().class(), MPI_ERR_NAME);
 }

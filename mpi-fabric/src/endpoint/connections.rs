@@ -14,29 +14,22 @@ impl Endpoint {
     /// Takes over the connections that are new, and looks for lost ranks.
     #[cold]
     pub(super) fn connect(&mut self) {
-        let own_word = ((self.local - self.connected.place(0, 0)) / 64) as usize;
-        let own = 1 << (self.local % 64);
+        let (own_word, own) = (self.connected.number_of(self.local), 1 << (self.local % 64));
         // First, so that the bits of all that a lost rank has sent are read after the report of its end.
-        // SAFETY: the rank's own word is among those of `Connections`.
-        let word = unsafe { self.connected.word(own_word) };
+        let word = self.connected.word(own_word);
         if word.load(Ordering::Acquire) & own != 0 {
             // Cleared before the lost ranks are looked for: a report after that sets it again, and the next poll finds
             // it. Acquire pairs with the Release in `Job::report_lost`.
             word.fetch_and(!own, Ordering::Acquire);
             self.look_for_lost();
         }
-        for i in 0..self.connected.known.len() {
-            // SAFETY: `Connections` has as many words as `known`. Acquire pairs with the Release in `make_room`.
-            let word = unsafe { self.connected.word(i) };
-            let now = word.load(Ordering::Acquire) & if i == own_word { !own } else { u64::MAX };
-            for bit in 0..64 {
-                let local = self.connected.place(i, bit);
-                // Bits of ranks that do not exist, and bits that were cleared, are damage by another process.
-                if now & !self.connected.known[i] & 1 << bit != 0 && (local as usize) < self.world_ranks.len() {
+        for i in 0..self.connected.len() {
+            for local in self.connected.take_over(i, if i == own_word { own } else { 0 }) {
+                // Bits of ranks that do not exist are damage by another process.
+                if (local as usize) < self.world_ranks.len() {
                     self.add_input(local);
                 }
             }
-            self.connected.known[i] = now;
         }
     }
 
@@ -92,7 +85,7 @@ mod tests {
                 ranks[sender].push(dest, &RecordHead { kind: 1, ..RecordHead::default() }, &[]).unwrap();
             }
             for rank in &mut ranks {
-                assert_eq!(rank.connected.known.len(), 3, "words of the ranks 128 to 319");
+                assert_eq!(rank.connected.len(), 3, "words of the ranks 128 to 319");
                 let mut seen = Seen::default();
                 rank.poll(&mut seen).unwrap();
                 assert_eq!(seen.senders, [places[sender]], "message {at} to rank {}", rank.rank());

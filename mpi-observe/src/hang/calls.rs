@@ -15,6 +15,11 @@ pub(super) fn looks(call: &Call) -> bool {
         && ["MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status"].iter().any(|look| name.starts_with(look))
 }
 
+/// Whether a call waits for requests, or tests them.
+pub(super) fn completes_requests(function: &str) -> bool {
+    ["MPI_Wait", "MPI_Test"].iter().any(|name| function.starts_with(name))
+}
+
 /// Collective operations, which are counted for each communicator.
 const COUNTED: [&str; 17] = [
     "MPI_Barrier",

@@ -9,7 +9,7 @@ use mpi_core::abi::MPI_ANY_TAG;
 use mpi_core::functions;
 use mpi_fabric::recorder::Call;
 
-use super::calls::{base_name, counted_as, is_counted};
+use super::calls::{base_name, completes_requests, counted_as, is_counted};
 use super::groups::{described, of_waits, process_of};
 use super::stuck::{from_any, is_stuck, stuck};
 use super::view::HangView;
@@ -153,21 +153,15 @@ fn numbered(view: &HangView, rank: u32, context: u32, number: u64) -> Option<Sig
     let there = &view.ranks[rank as usize];
     let last = begun(view, rank, context)?;
     let back = usize::try_from(last.checked_sub(number)?).ok()?;
-    let is_counted = |call: &&Call| call.comm == context && counted_as(call).is_some();
+    let counts = |call: &&Call| call.comm == context && counted_as(call).is_some();
     // Starts of persistent requests are counted too, and do not show their operation.
     let is_start = |call: &&Call| [functions::MPI_START, functions::MPI_STARTALL].contains(&call.function);
-    let last_counted = there.calls.iter().rposition(|call| is_counted(&call));
+    let last_counted = there.calls.iter().rposition(|call| counts(&call));
     let last_start = there.calls.iter().rposition(|call| is_start(&call));
     if last_start.is_some() && (back > 0 || last_start > last_counted) {
         return None;
     }
-    signature(there.calls.iter().rev().filter(is_counted).nth(back)?)
-}
-
-/// Whether a call waits for requests.
-fn completes(call: &Call) -> bool {
-    let name = base_name(call);
-    ["MPI_Wait", "MPI_Test"].iter().any(|completes| name.starts_with(completes))
+    signature(there.calls.iter().rev().filter(counts).nth(back)?)
 }
 
 /// Collective calls on one communicator that differ.
@@ -188,7 +182,7 @@ fn mismatches(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
         // The operation of a wait is taken to be the last one that its rank has started.
         let first = inside
             .iter()
-            .filter(|(_, call)| is_counted(&base_name(call)) || completes(call))
+            .filter(|(_, call)| is_counted(&base_name(call)) || completes_requests(&base_name(call)))
             .map(|(rank, _)| count(*rank))
             .min()
             .flatten();
@@ -201,7 +195,7 @@ fn mismatches(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
                 (Some(number), Some(count)) if count == number && !is_counted(&base_name(call)) => {
                     numbered(view, *rank, context, number)
                 }
-                _ if completes(call) => None,
+                _ if completes_requests(&base_name(call)) => None,
                 _ => own,
             };
             if let Some(there) = there {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mpi_core::abi::MPI_ANY_TAG;
 
-use super::calls::{base_name, counted_as};
+use super::calls::{base_name, completes_requests, counted_as};
 use super::view::{HangView, RankView};
 use super::waits::{Doing, Need, Wait, begun};
 use crate::process::ProcessState;
@@ -26,7 +26,7 @@ pub(super) fn described(view: &HangView, rank: u32, wait: &Wait) -> String {
 /// The parts of [`described`]: the function, the other rank with its preposition, the rest.
 fn parts(view: &HangView, rank: u32, wait: &Wait) -> (String, Option<(&'static str, String)>, String) {
     let function = wait.function();
-    let requests = ["MPI_Wait", "MPI_Test"].iter().any(|name| function.starts_with(name));
+    let requests = completes_requests(&function);
     let on = |context: u32| match (context & !1, view.comm_name(rank, context)) {
         (super::view::WORLD, _) => String::new(),
         (_, name) => format!(" on {name}"),

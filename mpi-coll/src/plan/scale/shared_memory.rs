@@ -3,10 +3,7 @@
 //! All ranks make their steps with the code of the algorithms. Each read is of bytes that its source publishes in that turn.
 //! Not here: the memory and its protocol (`mpi-fabric`); short ways, which publish and read the same (`shared::short`).
 
-use mpi_errors::Result;
-
 use super::*;
-use crate::steps::{Check, Place, Span, Steps};
 
 /// A read of another rank's publication.
 struct Read {
@@ -32,95 +29,31 @@ impl Turns {
     fn last(&mut self) -> &mut Turn {
         self.0.last_mut().expect("a first turn")
     }
+}
+
+impl without_data::Lengths for Turns {
+    fn reserve(&mut self, bytes: u64) {
+        assert_eq!(self.last().room.replace(bytes), None, "two publications in a turn");
+    }
+
+    fn put(&mut self, at: u64, bytes: u64) {
+        let turn = self.last();
+        assert!(!turn.published && turn.room.is_some_and(|room| at + bytes <= room));
+        turn.put += bytes;
+    }
+
+    fn publish(&mut self) {
+        let turn = self.last();
+        assert_eq!(turn.room, Some(turn.put), "what is published is written");
+        turn.published = true;
+    }
 
     fn read(&mut self, source: u32, at: u64, bytes: u64) {
         self.last().reads.push(Read { source, at, bytes });
     }
-}
 
-impl Steps for Turns {
-    fn reserve(&mut self, bytes: u64) -> Result<()> {
-        assert_eq!(self.last().room.replace(bytes), None, "two publications in a turn");
-        Ok(())
-    }
-
-    fn put(&mut self, at: u64, from: Span) -> Result<()> {
-        let turn = self.last();
-        assert!(!turn.published && turn.room.is_some_and(|room| at + from.bytes <= room));
-        turn.put += from.bytes;
-        Ok(())
-    }
-
-    fn publish(&mut self) -> Result<()> {
-        let turn = self.last();
-        assert_eq!(turn.room, Some(turn.put), "what is published is written");
-        turn.published = true;
-        Ok(())
-    }
-
-    fn fetch(&mut self, source: u32, at: u64, into: Span) -> Result<()> {
-        self.read(source, at, into.bytes);
-        Ok(())
-    }
-
-    fn fold(&mut self, source: u32, at: u64, into: Span) -> Result<()> {
-        self.read(source, at, into.bytes);
-        Ok(())
-    }
-
-    fn end_turn(&mut self) -> Result<()> {
+    fn end_turn(&mut self) {
         self.0.push(Turn::default());
-        Ok(())
-    }
-
-    fn copy(&mut self, from: Span, into: Span) -> Result<()> {
-        assert_eq!(from.bytes, into.bytes);
-        Ok(())
-    }
-
-    fn combine(&mut self, from: Span, into: Span) -> Result<()> {
-        assert_eq!(from.bytes, into.bytes);
-        Ok(())
-    }
-
-    fn bytes(&mut self, area: u8, bytes: u64) -> Result<Span> {
-        Ok(Span { place: Place::Work(area), piece: 0, at: 0, bytes })
-    }
-
-    fn elements(&mut self, area: u8, count: u64) -> Result<Span> {
-        self.bytes(area, 8 * count)
-    }
-
-    fn received(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn round(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn send_on(&mut self, _: Side, _: u32, _: Span) -> Result<()> {
-        unreachable!("no message")
-    }
-
-    fn receive_on(&mut self, _: Side, _: u32, _: Span) -> Result<()> {
-        unreachable!("no message")
-    }
-
-    fn widen(&mut self, _: Span, _: Span) -> Result<()> {
-        unreachable!("no reproducible sums")
-    }
-
-    fn narrow(&mut self, _: Span, _: Span) -> Result<()> {
-        unreachable!("no reproducible sums")
-    }
-
-    fn check(&mut self, _: Check) -> Result<()> {
-        unreachable!("no comparison")
-    }
-
-    fn provide(&mut self, _: u8, _: &[u64]) -> Result<Span> {
-        unreachable!("no comparison")
     }
 }
 
@@ -131,9 +64,9 @@ type Most = (u64, u64, u64);
 fn cost(callers: &Callers<'_>, row: &Bound) -> Most {
     let ranks: Vec<Turns> = (0..callers.ranks)
         .map(|rank| {
-            let mut turns = Turns(vec![Turn::default()]);
-            callers.with_shape(row, rank, |shape| shape.steps(&mut turns)).expect("no step fails");
-            turns
+            let mut sink = WithoutData(Turns(vec![Turn::default()]));
+            callers.with_shape(row, rank, |shape| shape.steps(&mut sink)).expect("no step fails");
+            sink.0
         })
         .collect();
     let (mut most, turns) = ((0, 0, 0), ranks[0].0.len());

@@ -9,15 +9,35 @@
 enum { WORDS = 1 << 20 };
 
 static int words[WORDS];
-static atomic_int ended;
+static atomic_int ending, ended;
+
+/* Waits until the first thread sleeps in MPI_Session_finalize. */
+static void await_sleep(void)
+{
+    char path[64], facts[512];
+    int ends, sleeps = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)getpid());
+    do {
+        ends = atomic_load(&ending);
+        FILE *file = fopen(path, "r");
+        check(file != NULL);
+        if (file == NULL)
+            return;
+        size_t length = fread(facts, 1, sizeof facts - 1, file);
+        fclose(file);
+        facts[length] = '\0';
+        /* The state follows the name, which is in parentheses. */
+        sleeps = strstr(facts, ") S ") != NULL;
+        usleep(1000);
+    } while (!ends || !sleeps);
+}
 
 static void *begin_and_publish(void *argument)
 {
     char service[64], found[MPI_MAX_PORT_NAME] = "";
     (void)argument;
     snprintf(service, sizeof service, "ferrum beside end %ld", (long)getpid());
-    /* The other thread waits by now. */
-    usleep(200000);
+    await_sleep();
     check(!atomic_load(&ended));
     MPI_Session session = open_session(NULL);
     ok(MPI_Publish_name(service, MPI_INFO_NULL, "a port"));
@@ -54,6 +74,7 @@ int main(void)
         ok(MPI_Request_free(&request));
         ok(MPI_Comm_free(&comm));
         check(pthread_create(&thread, NULL, begin_and_publish, NULL) == 0);
+        atomic_store(&ending, 1);
         ok(MPI_Session_finalize(&session));
         atomic_store(&ended, 1);
         pthread_join(thread, &returned);

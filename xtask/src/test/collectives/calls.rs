@@ -51,18 +51,33 @@ pub fn header(spec: &Spec, all: bool) -> Result<String> {
         );
         let (operation, form) = operation(function);
         let large = i32::from(function.large);
-        let inter = i32::from(all || !function.parameters.iter().any(|each| each.kind == "INTRACOMMUNICATOR"));
+        let inter = i32::from(all || takes_groups(function));
         let _ = writeln!(table, "    {{\"{name}\", \"{operation}\", {form}, {large}, {inter}, call_{name}}},");
     }
     Ok(format!("{functions}\nstatic const struct call calls[] = {{\n{table}}};\n"))
 }
 
 /// The functions that the library has, without large-count forms.
-pub fn functions(spec: &Spec) -> impl Iterator<Item = &str> {
+pub fn functions(spec: &Spec) -> impl Iterator<Item = &Function> {
     let chosen = |function: &&Function| {
         !function.large && is_collective(function) && matches!(function.chapter.as_str(), "coll" | "topo")
     };
-    spec.implemented().filter(chosen).map(|function| function.name.as_str())
+    spec.implemented().filter(chosen)
+}
+
+/// Whether a function has a parameter with this name.
+pub fn has(function: &Function, name: &str) -> bool {
+    function.parameters.iter().any(|parameter| parameter.name == name)
+}
+
+/// Whether a function takes intercommunicators, as far as the kinds of its parameters say.
+fn takes_groups(function: &Function) -> bool {
+    !function.parameters.iter().any(|each| each.kind == "INTRACOMMUNICATOR")
+}
+
+/// Whether a function has a form between two groups: not between neighbours.
+pub fn is_between_groups(function: &Function) -> bool {
+    takes_groups(function) && function.chapter == "coll"
 }
 
 /// Whether every argument has a member, and there is a communicator.
@@ -71,14 +86,13 @@ fn is_collective(function: &Function) -> bool {
         let name = parameter.name.as_str();
         LISTS.contains(&name) || MEMBERS.contains(&name) || matches!(name, "info" | "request")
     };
-    function.parameters.iter().all(known) && function.parameters.iter().any(|parameter| parameter.name == "comm")
+    function.parameters.iter().all(known) && has(function, "comm")
 }
 
 /// The name of the blocking function, and the form in C.
 fn operation(function: &Function) -> (String, &'static str) {
-    let has = |name: &str| function.parameters.iter().any(|parameter| parameter.name == name);
     let name = function.name.strip_suffix("_c").filter(|_| function.large).unwrap_or(&function.name);
-    match (has("request"), has("info")) {
+    match (has(function, "request"), has(function, "info")) {
         (true, true) => (name.trim_end_matches("_init").to_owned(), "PERSISTENT"),
         (true, false) => {
             let rest = &name[1..];

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::{Context, Report, network};
 use crate::peers::Library;
 use crate::process::{self, Outcome};
-use crate::spec::Spec;
+use crate::spec::{Function, Spec};
 use crate::{Result, paths};
 
 /// Time limit of a run; it takes a few seconds on a machine without other load.
@@ -122,22 +122,19 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         }
         let program = compile(&library, "killed", &folder)?;
         for function in calls::functions(&spec) {
-            report.step(&format!("killed {function}"), || killed(&library, &program, &[function, "2"]))?;
-            let names = |words: &[&str]| words.iter().any(|word| function.to_lowercase().contains(word));
-            if (names(&["bcast", "gather", "scatter"]) || names(&["reduce"]) && !names(&["allreduce"]))
-                && !names(&["allgather", "reduce_scatter", "neighbor"])
-            {
-                let test = format!("killed {function}, the root");
-                report.step(&test, || killed(&library, &program, &[function, ROOT]))?;
+            let mut test = |what: &str, arguments: &[&str]| {
+                let test = format!("killed {}{what}", function.name);
+                report.step(&test, || killed(&library, &program, function, arguments))
+            };
+            test("", &["2"])?;
+            if calls::has(function, "root") {
+                test(", the root", &[ROOT])?;
             }
-            let within_groups = names(&["scan", "neighbor"]);
-            if !within_groups {
-                let test = format!("killed {function}, between groups");
-                report.step(&test, || killed(&library, &program, &[function, "2", "groups"]))?;
+            if calls::is_between_groups(function) {
+                test(", between groups", &["2", "groups"])?;
             }
-            if IN_PARTS.contains(&function) {
-                let test = format!("killed {function}, long data");
-                report.step(&test, || killed(&library, &program, &[function, "2", "long"]))?;
+            if IN_PARTS.contains(&function.name.as_str()) {
+                test(", long data", &["2", "long"])?;
             }
         }
     }
@@ -162,17 +159,16 @@ pub fn compile_random(library: &Library, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The report of a job whose rank was killed inside a function names the rank and the call.
-fn killed(library: &Library, program: &Path, arguments: &[&str]) -> Result<()> {
-    let outcome = process::run(library.launch(4, program).args(arguments), LIMIT)?;
+/// The report of a job whose rank was killed inside a function names the rank, the first argument, and the call.
+fn killed(library: &Library, program: &Path, function: &Function, arguments: &[&str]) -> Result<()> {
+    let name = function.name.as_str();
+    let outcome = process::run(library.launch(4, program).arg(name).args(arguments), LIMIT)?;
     let line = outcome.stderr.lines().find(|line| line.contains("was killed by signal 9"));
-    let (function, rank) = (arguments[0], format!("rank {} of 4", arguments[1]));
-    let waits = function.starts_with('I') || function.contains("_init");
+    let rank = format!("rank {} of 4", arguments[0]);
+    let waits = calls::has(function, "request");
     let in_call = |line: &str| {
         let mut words = line.split(|it: char| it != '_' && !it.is_ascii_alphanumeric());
-        words.any(|word| {
-            word.strip_prefix("MPI_") == Some(function) || waits && ["MPI_Start", "MPI_Wait"].contains(&word)
-        })
+        words.any(|word| word.strip_prefix("MPI_") == Some(name) || waits && ["MPI_Start", "MPI_Wait"].contains(&word))
     };
     match line {
         Some(line) if line.contains(&rank) && in_call(line) => Ok(()),

@@ -1,23 +1,44 @@
-//! For tests: a sink that keeps the messages of an algorithm, and checks that copies and combinations have the same length on both sides.
+//! For tests: a sink that keeps what an algorithm sends, receives, publishes and reads, without data, and checks that copies and
+//! combinations have the same length on both sides.
 //!
-//! Not here: channels, reproducible sums and comparisons, which such tests do not use.
+//! Not here: reproducible sums and comparisons, which such tests do not use.
 
 use super::*;
 
-/// What is done with the messages.
-pub(crate) trait Messaging {
-    fn send(&mut self, side: Side, dest: u32, bytes: u64);
-    fn receive(&mut self, side: Side, source: u32, bytes: u64);
+/// What is done with the steps: with messages, or with what goes through a channel.
+pub(crate) trait Lengths {
+    fn send(&mut self, _side: Side, _dest: u32, _bytes: u64) {
+        unreachable!("no message")
+    }
+    fn receive(&mut self, _side: Side, _source: u32, _bytes: u64) {
+        unreachable!("no message")
+    }
     /// So many bytes are copied or combined.
     fn work(&mut self, _bytes: u64) {}
     /// Everything that was received up to here is waited for.
-    fn boundary(&mut self);
+    fn boundary(&mut self) {}
+    fn reserve(&mut self, _bytes: u64) {
+        unreachable!("no channel")
+    }
+    fn put(&mut self, _at: u64, _bytes: u64) {
+        unreachable!("no channel")
+    }
+    fn publish(&mut self) {
+        unreachable!("no channel")
+    }
+    /// So many bytes of a publication are copied or combined.
+    fn read(&mut self, _source: u32, _at: u64, _bytes: u64) {
+        unreachable!("no channel")
+    }
+    fn end_turn(&mut self) {
+        unreachable!("no channel")
+    }
 }
 
 /// The sink.
-pub(crate) struct MessagesOnly<M>(pub M);
+pub(crate) struct WithoutData<L>(pub L);
 
-impl<M: Messaging> Steps for MessagesOnly<M> {
+impl<L: Lengths> Steps for WithoutData<L> {
     fn send_on(&mut self, side: Side, dest: u32, from: Span) -> Result<()> {
         self.0.send(side, dest, from.bytes);
         Ok(())
@@ -62,28 +83,34 @@ impl<M: Messaging> Steps for MessagesOnly<M> {
         Ok(())
     }
 
-    fn reserve(&mut self, _: u64) -> Result<()> {
-        unreachable!("no channel")
+    fn reserve(&mut self, bytes: u64) -> Result<()> {
+        self.0.reserve(bytes);
+        Ok(())
     }
 
-    fn put(&mut self, _: u64, _: Span) -> Result<()> {
-        unreachable!("no channel")
+    fn put(&mut self, at: u64, from: Span) -> Result<()> {
+        self.0.put(at, from.bytes);
+        Ok(())
     }
 
     fn publish(&mut self) -> Result<()> {
-        unreachable!("no channel")
+        self.0.publish();
+        Ok(())
     }
 
-    fn fetch(&mut self, _: u32, _: u64, _: Span) -> Result<()> {
-        unreachable!("no channel")
+    fn fetch(&mut self, source: u32, at: u64, into: Span) -> Result<()> {
+        self.0.read(source, at, into.bytes);
+        Ok(())
     }
 
-    fn fold(&mut self, _: u32, _: u64, _: Span) -> Result<()> {
-        unreachable!("no channel")
+    fn fold(&mut self, source: u32, at: u64, into: Span) -> Result<()> {
+        self.0.read(source, at, into.bytes);
+        Ok(())
     }
 
     fn end_turn(&mut self) -> Result<()> {
-        unreachable!("no channel")
+        self.0.end_turn();
+        Ok(())
     }
 
     fn bytes(&mut self, area: u8, bytes: u64) -> Result<Span> {
