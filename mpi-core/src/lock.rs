@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::single_threaded;
 
+mod bias;
 mod raw;
 mod thread_id;
 mod word;
@@ -38,7 +39,7 @@ impl ProcessLock {
     pub fn new(multiple: bool) -> Self {
         single_threaded::find_flag();
         ProcessLock {
-            raw: RawLock::new(),
+            raw: RawLock::with_biases(),
             multiple: AtomicBool::new(multiple),
             // Relaxed: only uniqueness matters.
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
@@ -325,6 +326,74 @@ mod tests {
         gives_way(|lock| {
             lock.lock().release_to_retake();
             drop(lock.lock());
+        });
+    }
+
+    #[test]
+    fn a_thread_that_calls_in_turn_gets_a_bias_and_others_take_it_away() {
+        let lock = ProcessLock::new(true);
+        let cell = Guarded::new(&lock, 0u64);
+        let add = |calls: u32| (0..calls).for_each(|_| *cell.get_mut(&mut lock.lock()) += 1);
+        add(200);
+        assert!(!lock.raw.is_biased(), "too few calls");
+        let rounds = 20u32;
+        let mut calls = 200u32;
+        std::thread::scope(|scope| {
+            for _ in 0..rounds {
+                // Each bias is used for fewer calls than it needed, so that the next one needs twice as many.
+                while !lock.raw.is_biased() && calls < 10_000_000 {
+                    add(1);
+                    calls += 1;
+                }
+                let guard = lock.lock();
+                assert!(lock.raw.is_held_by(this_thread()) && lock.raw.is_biased());
+                let others = scope.spawn(|| (lock.try_lock().is_some(), lock.raw.is_held_by(this_thread())));
+                assert_eq!(others.join().expect("no panic"), (false, false), "its owner is inside");
+                assert!(lock.raw.is_biased(), "the bias was given back");
+                drop(guard);
+                scope.spawn(|| assert!(lock.try_lock().is_some(), "its owner is outside")).join().expect("no panic");
+                assert!(!lock.raw.is_biased());
+            }
+        });
+        assert!(calls > 200 + (rounds - 8) * (1 << 16), "{calls} calls for {rounds} biases");
+        assert_eq!(*cell.get(&lock.lock()), u64::from(calls));
+    }
+
+    #[test]
+    fn threads_with_and_without_a_bias_lose_no_increment() {
+        let lock = ProcessLock::new(true);
+        let cell = Guarded::new(&lock, 0u64);
+        std::thread::scope(|scope| {
+            for thread in 0..4u64 {
+                let (lock, cell) = (&lock, &cell);
+                scope.spawn(move || {
+                    for call in 0..100_000u64 {
+                        let mut guard = if thread == 3 { lock.lock_soon() } else { lock.lock() };
+                        *cell.get_mut(&mut guard) += 1;
+                        drop(guard);
+                        if call % (700 << (2 * thread)) == 0 {
+                            std::thread::sleep(std::time::Duration::from_micros(100));
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(*cell.get(&lock.lock()), 400_000);
+    }
+
+    #[test]
+    fn the_owner_of_a_bias_that_takes_the_lock_twice_panics() {
+        let lock = ProcessLock::new(true);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                (0..1000).for_each(|_| drop(lock.lock()));
+                assert!(lock.raw.is_biased());
+                let guard = lock.lock();
+                let again = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(lock.lock())));
+                assert!(again.is_err() && lock.lock_beside().is_none());
+                drop(guard);
+                drop(lock.lock());
+            });
         });
     }
 

@@ -5,6 +5,8 @@
 mod sync {
     pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
+    pub(crate) const SLOTS: usize = 4;
+
     pub(crate) fn is_single_threaded() -> bool {
         false
     }
@@ -15,6 +17,8 @@ mod sync {
 }
 use mpi_core::Handle;
 
+#[path = "../src/lock/bias.rs"]
+mod bias;
 #[path = "../src/facts/slot.rs"]
 mod slot;
 #[path = "../src/lock/word.rs"]
@@ -42,42 +46,148 @@ fn a_reader_gets_the_fact_of_its_own_handle_or_none() {
     });
 }
 
-/// As `RawLock::take_asleep`, without spinning. A wait that no thread ends is a deadlock, which loom reports.
-fn lock(word: &word::LockWord, me: u64, bell: &loom::sync::Notify) {
-    while !word.try_take(me) {
-        word.wish(word::ASLEEP);
-        sync::fence(sync::Ordering::SeqCst);
-        if word.try_take(me) {
-            return;
-        }
-        bell.wait();
+/// Identities of threads with different slots.
+const FIRST: u64 = 1;
+const SECOND: u64 = 185;
+
+/// What threads sleep on: those that wait for the lock, and the one that waits until the owner of the bias has left.
+struct Bells {
+    free: loom::sync::Notify,
+    left: loom::sync::Notify,
+}
+
+/// A free lock; with biases after so many calls in turn, or without.
+fn free(needed: Option<u32>) -> word::LockWord {
+    word::LockWord {
+        holder: sync::AtomicU64::new(word::FREE),
+        wishes: sync::AtomicU32::new(0),
+        bias: bias::Bias {
+            last: sync::AtomicU64::new(0),
+            run: sync::AtomicU32::new(0),
+            needed: sync::AtomicU32::new(needed.unwrap_or(1)),
+            granted: sync::AtomicU64::new(0),
+            slots: needed.and_then(|_| bias::Bias::slots()),
+        },
     }
 }
 
-#[test]
-fn no_thread_sleeps_for_a_free_lock_and_two_never_hold_it() {
-    loom::model(|| {
-        let word = loom::sync::Arc::new(word::LockWord {
-            holder: sync::AtomicU64::new(word::FREE),
-            wishes: sync::AtomicU32::new(0),
-        });
-        let bell = loom::sync::Arc::new(loom::sync::Notify::new());
+/// As `RawLock::take_asleep`, without spinning. A wait that no thread ends is a deadlock, which loom reports.
+fn lock(word: &word::LockWord, me: u64, bells: &Bells) {
+    if word.try_take(me, 1) {
+        return;
+    }
+    // As in `RawLock::begin_wait`.
+    if word.holder.load(sync::Ordering::Relaxed) & bias::CLAIMED != 0 {
+        serve(word, bells);
+    }
+    loop {
+        word.wish(word::ASLEEP);
+        sync::fence(sync::Ordering::SeqCst);
+        if word.try_take(me, 0) || claim(word, me, bells) {
+            return;
+        }
+        bells.free.wait();
+    }
+}
+
+/// As `RawLock::take_if_free` and `claim` together.
+fn claim(word: &word::LockWord, me: u64, bells: &Bells) -> bool {
+    let holder = word.holder.load(sync::Ordering::Relaxed);
+    if holder & bias::BIASED == 0 || !word.bias.is_outside(holder & !bias::BIASED) {
+        return false;
+    }
+    let Some(owner) = word.bias.claim(&word.holder, me) else { return false };
+    sync::fence(sync::Ordering::SeqCst);
+    while !word.bias.is_outside(owner) {
+        word.wish(word::LEAVE);
+        sync::fence(sync::Ordering::SeqCst);
+        if !word.bias.is_outside(owner) {
+            bells.left.wait();
+        }
+    }
+    word.bias.revoke(&word.holder, me, owner);
+    true
+}
+
+/// As `RawLock::try_claim`.
+fn try_lock(word: &word::LockWord, me: u64, bells: &Bells) -> bool {
+    if word.try_take(me, 1) {
+        return true;
+    }
+    let Some(owner) = word.bias.claim(&word.holder, me) else { return false };
+    sync::fence(sync::Ordering::SeqCst);
+    let outside = word.bias.is_outside(owner);
+    if outside {
+        word.bias.revoke(&word.holder, me, owner);
+    } else {
+        word.bias.return_to(&word.holder, owner);
+        serve(word, bells);
+    }
+    outside
+}
+
+fn serve(word: &word::LockWord, bells: &Bells) {
+    let wishes = word.take_wishes();
+    if wishes & word::LEAVE != 0 {
+        bells.left.notify();
+    }
+    if wishes & word::ASLEEP != 0 {
+        bells.free.notify();
+    }
+}
+
+/// Two threads take the lock so often; the second one only tries to, if `tries`. `None`: all orders, else those in which
+/// a thread that could go on is interrupted at most so often.
+fn two_threads(needed: Option<u32>, often: [u32; 2], tries: bool, preemptions: Option<usize>) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = preemptions;
+    model.check(move || {
+        let word = loom::sync::Arc::new(free(needed));
+        let bells = loom::sync::Arc::new(Bells { free: loom::sync::Notify::new(), left: loom::sync::Notify::new() });
         let inside = loom::sync::Arc::new(loom::cell::UnsafeCell::new(0));
-        let threads: Vec<_> = [1, 3]
-            .map(|me| {
-                let (word, bell, inside) = (word.clone(), bell.clone(), inside.clone());
+        let threads: Vec<_> = [(FIRST, often[0]), (SECOND, often[1])]
+            .map(|(me, often)| {
+                let (word, bells, inside) = (word.clone(), bells.clone(), inside.clone());
                 loom::thread::spawn(move || {
-                    assert!(!word.is_held_by(me), "only this thread stores its identity");
-                    lock(&word, me, &bell);
-                    assert!(word.is_held_by(me) && !word.is_held_by(me ^ 2));
-                    // Loom reports two threads that are here at the same time.
-                    inside.with_mut(|_| {});
-                    if word.release() && word.take_wishes() & word::ASLEEP != 0 {
-                        bell.notify();
+                    for _ in 0..often {
+                        assert!(!word.is_held_by(me), "only this thread stores its identity");
+                        if tries && me == SECOND {
+                            if !try_lock(&word, me, &bells) {
+                                continue;
+                            }
+                        } else {
+                            lock(&word, me, &bells);
+                        }
+                        assert!(word.is_held_by(me));
+                        // Loom reports two threads that are here at the same time.
+                        inside.with_mut(|_| {});
+                        if word.release(me) {
+                            serve(&word, &bells);
+                        }
                     }
                 })
             })
             .into();
         threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
     });
+}
+
+#[test]
+fn no_thread_sleeps_for_a_free_lock_and_two_never_hold_it() {
+    two_threads(None, [1, 1], false, None);
+}
+
+#[test]
+fn the_owner_of_a_bias_and_the_thread_that_claims_it_never_hold_the_lock_together_nor_sleep_for_ever() {
+    two_threads(Some(1), [3, 1], false, Some(3));
+}
+
+#[test]
+fn a_bias_goes_from_one_thread_to_the_other() {
+    two_threads(Some(1), [3, 3], false, Some(2));
+}
+
+#[test]
+fn a_thread_that_only_tries_gives_the_bias_back() {
+    two_threads(Some(1), [3, 2], true, Some(3));
 }

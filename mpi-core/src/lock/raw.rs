@@ -5,15 +5,17 @@
 //! turn: the next release waits until the lock has been taken. If that takes long, because the holder copies or does
 //! not run, the thread sleeps. A holder that only polls gives way to a waiting thread at once ([`RawLock::give_way`]).
 //! A waiting thread reads a line of its own (`Queue`), so that it does not slow down the holder.
-//! Not here: the words of the protocol, which loom checks (`word`).
+//! The owner of a bias (`bias`) is such a holder too: a thread that waits looks whether it is outside, and claims the lock.
+//! Not here: the words of the protocol, which loom checks (`word`, `bias`).
 
 use std::hint::spin_loop;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::time::{Duration, Instant};
 
+use super::bias::{BIASED, Bias, CLAIMED, FEWEST};
 use super::thread_id::this_thread;
-use super::word::{ASLEEP, FREE, LockWord, TURN};
+use super::word::{ASLEEP, FREE, LEAVE, LockWord, TURN};
 
 /// How long a thread leaves the lock to the holder before it demands its turn.
 const PATIENCE: Duration = Duration::from_micros(200);
@@ -51,19 +53,47 @@ struct Queue {
     sleeping: AtomicU32,
     /// Incremented when a thread may take its turn.
     turns: AtomicU32,
+    /// Incremented when the owner of a bias may have left. Not the wishes: a wish of the owner, who waits too by then, would
+    /// give them the value of before, and the thread that claims the lock would sleep on.
+    left: AtomicU32,
 }
 
 impl RawLock {
+    /// A free lock without biases.
     pub(super) const fn new() -> RawLock {
         RawLock {
-            word: LockWord { holder: AtomicU64::new(FREE), wishes: AtomicU32::new(0) },
-            queue: Queue { waiting: AtomicU32::new(0), sleeping: AtomicU32::new(0), turns: AtomicU32::new(0) },
+            word: LockWord {
+                holder: AtomicU64::new(FREE),
+                wishes: AtomicU32::new(0),
+                bias: Bias {
+                    last: AtomicU64::new(0),
+                    run: AtomicU32::new(0),
+                    needed: AtomicU32::new(FEWEST),
+                    granted: AtomicU64::new(0),
+                    slots: None,
+                },
+            },
+            queue: Queue {
+                waiting: AtomicU32::new(0),
+                sleeping: AtomicU32::new(0),
+                turns: AtomicU32::new(0),
+                left: AtomicU32::new(0),
+            },
         }
+    }
+
+    /// A free lock with biases, where the kernel makes all threads execute a fence.
+    pub(super) fn with_biases() -> RawLock {
+        let mut lock = RawLock::new();
+        if !cfg!(miri) && all_threads_fence() {
+            lock.word.bias.slots = Bias::slots();
+        }
+        lock
     }
 
     #[inline]
     pub(super) fn take(&self) {
-        if !self.word.try_take(this_thread()) {
+        if !self.word.try_take(this_thread(), 1) {
             self.take_slow();
         }
     }
@@ -72,14 +102,15 @@ impl RawLock {
     /// and so may end a burst.
     #[inline]
     pub(super) fn take_soon(&self) {
-        if !self.word.try_take(this_thread()) {
+        if !self.word.try_take(this_thread(), 0) {
             self.take_soon_slow();
         }
     }
 
     #[inline]
     pub(super) fn try_take(&self) -> bool {
-        self.word.try_take(this_thread())
+        let me = this_thread();
+        self.word.try_take(me, 1) || self.try_claim(me)
     }
 
     #[inline]
@@ -89,7 +120,7 @@ impl RawLock {
 
     #[inline]
     pub(super) fn release(&self) {
-        if self.word.release() {
+        if self.word.release(this_thread()) {
             self.serve();
         }
     }
@@ -97,13 +128,19 @@ impl RawLock {
     /// Releases the lock; wishes stay for the next release.
     #[inline(always)]
     pub(super) fn release_to_retake(&self) {
-        self.word.release();
+        self.word.release(this_thread());
     }
 
     /// Whether a thread waits that does not sleep; may be out of date.
     #[inline]
     pub(super) fn is_awaited(&self) -> bool {
         self.queue.waiting.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether a thread has the bias; may be out of date.
+    #[cfg(test)]
+    pub(super) fn is_biased(&self) -> bool {
+        self.word.holder.load(Ordering::Relaxed) & BIASED != 0
     }
 
     /// Whether a thread sleeps; may be out of date.
@@ -125,28 +162,26 @@ impl RawLock {
     #[cold]
     fn serve(&self) {
         let wishes = self.word.take_wishes();
+        if wishes & LEAVE != 0 {
+            self.queue.left.fetch_add(1, Ordering::SeqCst);
+            wake_one(&self.queue.left);
+        }
         if wishes & ASLEEP != 0 {
-            // SAFETY: the kernel only compares the address and does not access its memory.
-            unsafe {
-                libc::syscall(
-                    libc::SYS_futex,
-                    self.word.wishes.as_ptr(),
-                    libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
-                    1,
-                );
-            }
+            wake_one(&self.word.wishes);
         }
         if wishes & TURN != 0 && self.is_awaited() {
             self.pass_on();
         }
     }
 
-    /// Waits briefly until a thread has taken the lock, which is free. The thread may not be running.
+    /// Waits briefly until a thread has taken the lock, which is free or has the bias of this thread. That thread may not
+    /// be running.
     #[cold]
     fn pass_on(&self) {
         self.queue.turns.fetch_add(1, Ordering::Relaxed);
         for _ in 0..LOOKS {
-            if self.word.holder.load(Ordering::Relaxed) != FREE {
+            let holder = self.word.holder.load(Ordering::Relaxed);
+            if holder != FREE && holder & BIASED == 0 {
                 return;
             }
             spin_loop();
@@ -186,6 +221,11 @@ impl RawLock {
             "this thread called the library from within a call of the library (a signal handler or a callback that \
              must not call it): waiting for that call would never end"
         );
+        if self.word.holder.load(Ordering::Relaxed) & CLAIMED != 0 {
+            // This thread may be the owner of the bias, which was inside for the length of its attempt: the claimer may
+            // sleep for it.
+            self.serve();
+        }
         self.queue.waiting.fetch_add(1, Ordering::Relaxed);
         me
     }
@@ -230,11 +270,11 @@ impl RawLock {
             }
             let wishes = self.word.wish(ASLEEP);
             all_threads_fence();
-            if self.word.try_take(me) {
+            if self.take_if_free(me) {
                 break;
             }
             slept = true;
-            self.sleep(wishes);
+            self.sleep(&self.word.wishes, wishes);
             if self.take_if_free(me) {
                 break;
             }
@@ -245,17 +285,17 @@ impl RawLock {
         }
     }
 
-    /// Sleeps while the wishes are these.
-    fn sleep(&self, wishes: u32) {
+    /// Sleeps while the word has this value.
+    fn sleep(&self, word: &AtomicU32, value: u32) {
         self.queue.sleeping.fetch_add(1, Ordering::Relaxed);
         self.queue.waiting.fetch_sub(1, Ordering::Relaxed);
         // SAFETY: the word outlives the call, and the kernel only compares it.
         unsafe {
             libc::syscall(
                 libc::SYS_futex,
-                self.word.wishes.as_ptr(),
+                word.as_ptr(),
                 libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                wishes,
+                value,
                 &raw const LONGEST_SLEEP,
             );
         }
@@ -277,9 +317,59 @@ impl RawLock {
         }
     }
 
+    /// Takes the lock if it is free, or if the owner of its bias is this thread or outside.
     fn take_if_free(&self, me: u64) -> bool {
-        self.word.holder.load(Ordering::Relaxed) == FREE && self.word.try_take(me)
+        let holder = self.word.holder.load(Ordering::Relaxed);
+        if holder == FREE || holder == me | BIASED {
+            return self.word.try_take(me, 0);
+        }
+        holder & BIASED != 0 && self.word.bias.is_outside(holder & !BIASED) && self.claim(me)
     }
+
+    /// Claims the lock from the owner of its bias and takes it once the owner is outside; whether there was a bias.
+    fn claim(&self, me: u64) -> bool {
+        let (word, bias) = (&self.word, &self.word.bias);
+        let Some(owner) = bias.claim(&word.holder, me) else { return false };
+        all_threads_fence();
+        let began = Instant::now();
+        while !bias.is_outside(owner) {
+            if has_other_cores() && began.elapsed() < TURN_WAIT {
+                spin_loop();
+                continue;
+            }
+            let left = self.queue.left.load(Ordering::SeqCst);
+            word.wish(LEAVE);
+            all_threads_fence();
+            if !bias.is_outside(owner) {
+                self.sleep(&self.queue.left, left);
+            }
+        }
+        bias.revoke(&word.holder, me, owner);
+        true
+    }
+
+    /// As [`RawLock::claim`], but gives the bias back if its owner is inside.
+    #[cold]
+    fn try_claim(&self, me: u64) -> bool {
+        let (word, bias) = (&self.word, &self.word.bias);
+        let Some(owner) = bias.claim(&word.holder, me) else { return false };
+        all_threads_fence();
+        let outside = bias.is_outside(owner);
+        if outside {
+            bias.revoke(&word.holder, me, owner);
+        } else {
+            bias.return_to(&word.holder, owner);
+            // Other threads, also the owner, may have waited for this one.
+            self.serve();
+        }
+        outside
+    }
+}
+
+/// Wakes one thread that sleeps on the word.
+fn wake_one(word: &AtomicU32) {
+    // SAFETY: the kernel only compares the address and does not access its memory.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1) };
 }
 
 /// Whether the holder can run while this thread spins.
@@ -289,15 +379,13 @@ fn has_other_cores() -> bool {
 }
 
 /// Makes every running thread of the process execute a fence if the kernel supports that; otherwise only this thread
-/// does.
-fn all_threads_fence() {
+/// does. Whether the kernel does.
+fn all_threads_fence() -> bool {
     const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
     const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
     fence(Ordering::SeqCst);
     // SAFETY: a system call without pointers.
     let membarrier = |command: libc::c_int| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 };
     // The kernel rejects the command until the process has registered.
-    if !membarrier(PRIVATE_EXPEDITED) && membarrier(REGISTER_PRIVATE_EXPEDITED) {
-        membarrier(PRIVATE_EXPEDITED);
-    }
+    membarrier(PRIVATE_EXPEDITED) || membarrier(REGISTER_PRIVATE_EXPEDITED) && membarrier(PRIVATE_EXPEDITED)
 }

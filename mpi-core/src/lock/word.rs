@@ -4,9 +4,11 @@
 //! holder once more. So either it finds the lock free, or the thread that releases the lock reads the wish and wakes
 //! it. A wish that is taken changes the word that the kernel compares, so a thread that is just about to sleep returns.
 //! A wish for a turn needs no fence: the releases that read it too late are few. `tests/loom.rs` checks all orders.
-//! Invariant: while a guard exists, the holder is the identity of the thread that took the lock; otherwise it is `FREE`.
-//! Not here: identities of threads, sleeping, waking and the fence (`raw`).
+//! Invariant: while a guard exists, the holder is the identity of the thread that took the lock, or that thread is inside as
+//! the owner of a bias; otherwise the holder is `FREE`, the owner of a bias who is outside, or a thread that claims it.
+//! Not here: entering and leaving with a bias (`bias`); identities of threads, sleeping, waking and the fence (`raw`).
 
+use super::bias::{BIASED, Bias, CLAIMED};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence, is_single_threaded};
 
 pub(crate) const FREE: u64 = 0;
@@ -15,41 +17,61 @@ pub(crate) const FREE: u64 = 0;
 pub(crate) const ASLEEP: u32 = 1;
 /// A wish: the next release is to wait until another thread has taken the lock.
 pub(crate) const TURN: u32 = 2;
+/// A wish: the thread that claims the lock sleeps until the owner of the bias has left.
+pub(crate) const LEAVE: u32 = 4;
 
 /// The lock without its system calls.
 #[derive(Debug)]
 pub(crate) struct LockWord {
     pub(crate) holder: AtomicU64,
     pub(crate) wishes: AtomicU32,
+    pub(crate) bias: Bias,
 }
 
 impl LockWord {
-    /// Takes the lock for the thread with the identity `me`, which is not `FREE`, if the lock is free.
-    #[inline]
-    pub(crate) fn try_take(&self, me: u64) -> bool {
+    /// Takes the lock for the thread with the identity `me`, which is not `FREE`, if the lock is free or biased towards
+    /// the thread. `calls` is how much that counts for a bias.
+    #[inline(always)]
+    pub(crate) fn try_take(&self, me: u64, calls: u32) -> bool {
+        let holder = self.holder.load(Ordering::Relaxed);
         if is_single_threaded() {
             // Only a signal handler can interrupt this, and it either restores the word or does not return.
-            let free = self.holder.load(Ordering::Relaxed) == FREE;
-            if free {
+            if holder == FREE {
                 self.holder.store(me, Ordering::Relaxed);
             }
-            return free;
+            return holder == FREE;
+        }
+        if holder == me | BIASED {
+            return self.bias.enter(&self.holder, me);
+        }
+        if holder != FREE {
+            return false;
         }
         // Acquire pairs with the Release in `release`.
-        self.holder.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        let taken = self.holder.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        if taken && self.bias.count(me, calls) {
+            self.bias.grant(&self.holder, me);
+        }
+        taken
     }
 
-    /// Whether the thread `me` holds the lock. No other thread ever stores `me`, so the result cannot be stale.
+    /// Whether the thread `me`, which is the calling one, holds the lock. No other thread stores `me` or writes its count,
+    /// so the result cannot be stale. A thread that claims the lock counts as its holder.
     #[inline]
     pub(crate) fn is_held_by(&self, me: u64) -> bool {
-        self.holder.load(Ordering::Relaxed) == me
+        self.holder.load(Ordering::Relaxed) & !CLAIMED == me || self.bias.is_inside(me)
     }
 
-    /// Releases the lock; returns whether there is a wish, which the caller takes.
+    /// Releases the lock, which the thread `me` holds; returns whether there is a wish, which the caller takes.
     #[inline]
-    pub(crate) fn release(&self) -> bool {
-        // Release pairs with the Acquire in `try_take`.
-        self.holder.store(FREE, Ordering::Release);
+    pub(crate) fn release(&self, me: u64) -> bool {
+        // A thread that holds the lock without a bias reads its own identity.
+        if self.holder.load(Ordering::Relaxed) & (BIASED | CLAIMED) != 0 {
+            self.bias.leave(me);
+        } else {
+            // Release pairs with the Acquire in `try_take`.
+            self.holder.store(FREE, Ordering::Release);
+        }
         // Pairs with the fence that a thread that wishes to be woken makes all threads execute.
         compiler_fence(Ordering::SeqCst);
         self.wishes.load(Ordering::Relaxed) != 0
