@@ -161,7 +161,7 @@ fn two_threads(needed: Option<u32>, often: [u32; 2], tries: bool, preemptions: O
                         assert!(word.is_held_by(me));
                         // Loom reports two threads that are here at the same time.
                         inside.with_mut(|_| {});
-                        if word.release(me) {
+                        if !word.release() && word.release_rest(me) {
                             serve(&word, &bells);
                         }
                     }

@@ -98,7 +98,7 @@ impl Bias {
     }
 
     /// Whether the calling thread is inside as the owner of a bias.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_inside(&self, me: u64) -> bool {
         self.slot(me).is_some_and(|slot| {
             slot.owner.load(Ordering::Relaxed) == me && !slot.entries.load(Ordering::Relaxed).is_multiple_of(2)

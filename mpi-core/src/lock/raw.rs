@@ -93,8 +93,8 @@ impl RawLock {
 
     #[inline]
     pub(super) fn take(&self) {
-        if !self.word.try_take(this_thread(), 1) {
-            self.take_slow();
+        if !self.word.take_alone(this_thread()) {
+            self.take_among_threads();
         }
     }
 
@@ -102,15 +102,29 @@ impl RawLock {
     /// and so may end a burst.
     #[inline]
     pub(super) fn take_soon(&self) {
+        if !self.word.take_alone(this_thread()) {
+            self.take_soon_among_threads();
+        }
+    }
+
+    /// Not inlined: nearly every function of the library takes the lock.
+    #[inline(never)]
+    fn take_among_threads(&self) {
+        if !self.word.try_take(this_thread(), 1) {
+            self.take_slow();
+        }
+    }
+
+    #[inline(never)]
+    fn take_soon_among_threads(&self) {
         if !self.word.try_take(this_thread(), 0) {
             self.take_soon_slow();
         }
     }
 
-    #[inline]
     pub(super) fn try_take(&self) -> bool {
         let me = this_thread();
-        self.word.try_take(me, 1) || self.try_claim(me)
+        self.word.take_alone(me) || self.word.try_take(me, 1) || self.try_claim(me)
     }
 
     #[inline]
@@ -120,15 +134,30 @@ impl RawLock {
 
     #[inline]
     pub(super) fn release(&self) {
-        if self.word.release(this_thread()) {
-            self.serve();
+        if !self.word.release() {
+            self.release_rest();
         }
     }
 
     /// Releases the lock; wishes stay for the next release.
     #[inline(always)]
     pub(super) fn release_to_retake(&self) {
-        self.word.release(this_thread());
+        if !self.word.release() {
+            self.leave_to_retake();
+        }
+    }
+
+    /// The end of a release by the owner of a bias, or with wishes. Not inlined, as `take_among_threads`.
+    #[inline(never)]
+    fn release_rest(&self) {
+        if self.word.release_rest(this_thread()) {
+            self.serve();
+        }
+    }
+
+    #[inline(never)]
+    fn leave_to_retake(&self) {
+        self.word.release_rest(this_thread());
     }
 
     /// Whether a thread waits that does not sleep; may be out of date.

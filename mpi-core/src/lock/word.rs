@@ -29,26 +29,29 @@ pub(crate) struct LockWord {
 }
 
 impl LockWord {
-    /// Takes the lock for the thread with the identity `me`, which is not `FREE`, if the lock is free or biased towards
-    /// the thread. `calls` is how much that counts for a bias.
+    /// Takes the lock for the thread with the identity `me`, which is not `FREE`, if the lock is free and the process has
+    /// one thread.
+    #[inline(always)]
+    pub(crate) fn take_alone(&self, me: u64) -> bool {
+        // Only a signal handler can interrupt this, and it either restores the word or does not return.
+        let free = is_single_threaded() && self.holder.load(Ordering::Relaxed) == FREE;
+        if free {
+            self.holder.store(me, Ordering::Relaxed);
+        }
+        free
+    }
+
+    /// Takes the lock for the thread with the identity `me`, if the lock is free or biased towards the thread. `calls` is
+    /// how much that counts for a bias.
     #[inline(always)]
     pub(crate) fn try_take(&self, me: u64, calls: u32) -> bool {
         let holder = self.holder.load(Ordering::Relaxed);
-        if is_single_threaded() {
-            // Only a signal handler can interrupt this, and it either restores the word or does not return.
-            if holder == FREE {
-                self.holder.store(me, Ordering::Relaxed);
-            }
-            return holder == FREE;
-        }
         if holder == me | BIASED {
             return self.bias.enter(&self.holder, me);
         }
-        if holder != FREE {
-            return false;
-        }
         // Acquire pairs with the Release in `release`.
-        let taken = self.holder.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        let free = || self.holder.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        let taken = holder == FREE && free();
         if taken && self.bias.count(me, calls) {
             self.bias.grant(&self.holder, me);
         }
@@ -62,18 +65,29 @@ impl LockWord {
         self.holder.load(Ordering::Relaxed) & !CLAIMED == me || self.bias.is_inside(me)
     }
 
-    /// Releases the lock, which the thread `me` holds; returns whether there is a wish, which the caller takes.
-    #[inline]
-    pub(crate) fn release(&self, me: u64) -> bool {
+    /// Releases the lock if its holder has no bias and there is no wish; whether it did. Otherwise `release_rest` follows.
+    #[inline(always)]
+    pub(crate) fn release(&self) -> bool {
         // A thread that holds the lock without a bias reads its own identity.
         if self.holder.load(Ordering::Relaxed) & (BIASED | CLAIMED) != 0 {
-            self.bias.leave(me);
-        } else {
-            // Release pairs with the Acquire in `try_take`.
-            self.holder.store(FREE, Ordering::Release);
+            return false;
         }
+        // Release pairs with the Acquire in `try_take`.
+        self.holder.store(FREE, Ordering::Release);
         // Pairs with the fence that a thread that wishes to be woken makes all threads execute.
         compiler_fence(Ordering::SeqCst);
+        self.wishes.load(Ordering::Relaxed) == 0
+    }
+
+    /// Releases the lock if the thread `me` is inside as the owner of a bias; returns whether there is a wish, which the
+    /// caller takes.
+    #[inline(always)]
+    pub(crate) fn release_rest(&self, me: u64) -> bool {
+        if self.bias.is_inside(me) {
+            self.bias.leave(me);
+            // As in `release`.
+            compiler_fence(Ordering::SeqCst);
+        }
         self.wishes.load(Ordering::Relaxed) != 0
     }
 
