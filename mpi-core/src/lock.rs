@@ -89,6 +89,13 @@ impl ProcessLock {
         self.raw.try_take().then(|| Guard::of(self))
     }
 
+    /// As [`ProcessLock::try_lock`], for short ways of a call, whose longer way takes the lock by [`ProcessLock::lock`]: may
+    /// not take the lock that another thread has taken many times in turn and released.
+    #[inline(always)]
+    pub fn try_lock_quickly(&self) -> Option<Guard<'_>> {
+        self.raw.try_take_quickly().then(|| Guard::of(self))
+    }
+
     /// Takes the lock for any thread, also one that does not belong to the program, such as a tool's.
     ///
     /// `None` if the calling thread holds the lock already. While only one thread of the program calls, also `None` if

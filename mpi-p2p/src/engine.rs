@@ -153,7 +153,7 @@ impl Engine {
     /// Takes the process's lock if it is free.
     #[inline(always)] // short ways of calls that have a longer one, which waits
     pub fn lock_if_free(&self) -> Option<Guard<'_>> {
-        self.lock.try_lock()
+        self.lock.try_lock_quickly()
     }
 
     /// The process's lock.

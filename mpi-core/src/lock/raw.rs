@@ -127,6 +127,14 @@ impl RawLock {
         self.word.take_alone(me) || self.word.try_take(me, 1) || self.try_claim(me)
     }
 
+    /// As [`RawLock::try_take`], but not from the owner of a bias, and without a call of a function, so that a short way keeps
+    /// no registers for it.
+    #[inline(always)]
+    pub(super) fn try_take_quickly(&self) -> bool {
+        let me = this_thread();
+        self.word.take_alone(me) || self.word.try_take_quickly(me)
+    }
+
     #[inline]
     pub(super) fn is_held_by(&self, thread: u64) -> bool {
         self.word.is_held_by(thread)
@@ -143,7 +151,7 @@ impl RawLock {
     #[inline(always)]
     pub(super) fn release_to_retake(&self) {
         if !self.word.release() {
-            self.leave_to_retake();
+            self.word.release_rest(this_thread());
         }
     }
 
@@ -153,11 +161,6 @@ impl RawLock {
         if self.word.release_rest(this_thread()) {
             self.serve();
         }
-    }
-
-    #[inline(never)]
-    fn leave_to_retake(&self) {
-        self.word.release_rest(this_thread());
     }
 
     /// Whether a thread waits that does not sleep; may be out of date.

@@ -49,13 +49,32 @@ impl LockWord {
         if holder == me | BIASED {
             return self.bias.enter(&self.holder, me);
         }
-        // Acquire pairs with the Release in `release`.
-        let free = || self.holder.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        let taken = holder == FREE && free();
+        let taken = self.take_if_free(holder, me);
         if taken && self.bias.count(me, calls) {
             self.bias.grant(&self.holder, me);
         }
         taken
+    }
+
+    /// As [`LockWord::try_take`] of one call, but the thread gets no bias before it takes the lock by that.
+    #[inline(always)]
+    pub(crate) fn try_take_quickly(&self, me: u64) -> bool {
+        let holder = self.holder.load(Ordering::Relaxed);
+        if holder == me | BIASED {
+            return self.bias.enter(&self.holder, me);
+        }
+        let taken = self.take_if_free(holder, me);
+        if taken {
+            self.bias.count(me, 1);
+        }
+        taken
+    }
+
+    #[inline(always)]
+    fn take_if_free(&self, holder: u64, me: u64) -> bool {
+        // Acquire pairs with the Release in `release`.
+        let free = || self.holder.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        holder == FREE && free()
     }
 
     /// Whether the thread `me`, which is the calling one, holds the lock. No other thread stores `me` or writes its count,
