@@ -209,3 +209,16 @@ fn to_start(program: &SpawnProgram, port: &str) -> Result<Program, NulError> {
         info,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_takes_longer_than_the_limit_is_not_awaited() {
+        assert_eq!(within(Duration::from_secs(600), "answers", || 7), Ok(Some(7)));
+        let (stays, waits) = mpsc::channel::<()>();
+        assert_eq!(within(Duration::from_millis(5), "waits", move || waits.recv().is_err()), Ok(None));
+        drop(stays);
+    }
+}

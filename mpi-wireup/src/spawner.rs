@@ -294,3 +294,18 @@ fn own_file() -> Option<PathBuf> {
     }?;
     std::fs::canonicalize(Path::new(OsStr::from_bytes(name.to_bytes()))).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_of_another_launcher_are_overdue_after_the_limit() {
+        let job = |place| SpawnedJob { result: SpawnResult { started: vec![true], reason: String::new() }, place };
+        let limit = Duration::from_secs(300);
+        assert_eq!(job(Place::Elsewhere(Instant::now() + limit, limit)).is_overdue(), None);
+        assert_eq!(job(Place::Own(0)).is_overdue(), None);
+        let why = job(Place::Elsewhere(Instant::now(), limit)).is_overdue().expect("the limit is over");
+        assert!(why.contains("within 300 seconds (10 times FERRUM_LAUNCHER_TIMEOUT)"), "{why}");
+    }
+}
