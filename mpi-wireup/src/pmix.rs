@@ -4,7 +4,7 @@
 //! - `library`: the library's functions, with the layouts that the PMIx standard gives them. `find`: its search.
 //!
 //! Invariant: a PMIx library that starts a world of its own, because it found no server, is not treated as the
-//! launcher's. Joining and reading values have a time limit; a fence ends when the slowest process comes.
+//! launcher's. Joining, spawning and reading values have a time limit; a fence ends when the slowest process comes.
 //! Not here: the values that processes exchange (`rendezvous`).
 
 mod find;
@@ -22,7 +22,7 @@ use mpi_fabric::signal_mask::with_all_signals_blocked;
 use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
 use crate::other_launchers::Server;
 use crate::spawn_request::{PARENT, PARENT_PORT, SpawnProgram, SpawnRequest, SpawnResult};
-use crate::waiting;
+use crate::{time_limit, waiting};
 use library::{Library, Process, Program};
 
 /// Rank that stands for a job as a whole.
@@ -75,26 +75,36 @@ impl Client {
         Ok(Client { library, own, size, limit })
     }
 
-    /// The library waits for the server in a thread of its own, so that the time limit holds.
+    /// Joins the server, within the limit.
     fn join(library: Library, limit: Duration) -> Result<Process, LauncherError> {
-        let (result, received) = mpsc::channel();
-        let init = move || {
-            // The receiver may have reached its time limit.
-            let _ = result.send(library.init());
-        };
-        // Signals of the program go to its own threads.
-        let waiting = with_all_signals_blocked(|| std::thread::Builder::new().name("pmix-init".into()).spawn(init));
-        waiting.map_err(|error| LauncherError(format!("cannot start a thread to wait for the launcher: {error}")))?;
-        match received.recv_timeout(limit) {
-            Ok(Ok(own)) => Ok(own),
-            Ok(Err(status)) => Err(library.trouble("does not permit this process to join", status)),
-            Err(_) => Err(LauncherError(format!(
+        match within(limit, "pmix-init", move || library.init())? {
+            Some(Ok(own)) => Ok(own),
+            Some(Err(status)) => Err(library.trouble("does not permit this process to join", status)),
+            None => Err(LauncherError(format!(
                 "the launcher that started this program does not answer {} within {} seconds",
                 library.name(),
                 limit.as_secs()
             ))),
         }
     }
+}
+
+/// The result of a call of the library, which waits for the server in a thread of its own; `None` if it takes longer than
+/// the limit. Then the thread stays.
+fn within<T: Send + 'static>(
+    limit: Duration,
+    name: &str,
+    call: impl FnOnce() -> T + Send + 'static,
+) -> Result<Option<T>, LauncherError> {
+    let (result, received) = mpsc::channel();
+    let waits = move || {
+        // The receiver may have reached its time limit.
+        let _ = result.send(call());
+    };
+    // Signals of the program go to its own threads.
+    let started = with_all_signals_blocked(|| std::thread::Builder::new().name(name.to_owned()).spawn(waits));
+    started.map_err(|error| LauncherError(format!("cannot start a thread to wait for the launcher: {error}")))?;
+    Ok(received.recv_timeout(limit).ok())
 }
 
 impl KeyValueExchange for Client {
@@ -152,7 +162,16 @@ impl Launcher for Client {
         let programs = programs.collect::<Result<Vec<_>, NulError>>();
         let programs = programs.map_err(|_| LauncherError("a text for the launcher has a NUL".into()))?;
         let result = |reason| SpawnResult { started: vec![true; request.processes()], reason };
-        match self.library.spawn(&programs) {
+        let (library, limit) = (self.library, self.limit * time_limit::OF_SPAWN);
+        let Some(answer) = within(limit, "pmix-spawn", move || library.spawn(&programs))? else {
+            return Err(LauncherError(format!(
+                "the launcher that started this program has not started the processes within {} seconds ({} times {})",
+                limit.as_secs(),
+                time_limit::OF_SPAWN,
+                time_limit::LAUNCHER_TIMEOUT
+            )));
+        };
+        match answer {
             None => Err(LauncherError(format!("{} cannot start processes: it has no PMIx_Spawn", self.library.name()))),
             Some(Ok(())) => Ok(result(String::new())),
             Some(Err(status)) => {
@@ -189,4 +208,17 @@ fn to_start(program: &SpawnProgram, port: &str) -> Result<Program, NulError> {
         processes: i32::try_from(program.processes).unwrap_or(i32::MAX),
         info,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_takes_longer_than_the_limit_is_not_awaited() {
+        assert_eq!(within(Duration::from_secs(600), "answers", || 7), Ok(Some(7)));
+        let (stays, waits) = mpsc::channel::<()>();
+        assert_eq!(within(Duration::from_millis(5), "waits", move || waits.recv().is_err()), Ok(None));
+        drop(stays);
+    }
 }

@@ -14,7 +14,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::launcher::LauncherError;
 use crate::manager::Manager;
@@ -61,7 +61,26 @@ enum Place {
     Launcher(String),
     /// The index of its `mpiexec`.
     Own(usize),
-    Unknown,
+    /// Another launcher has it, which does not report its end. Its processes are awaited until then, for so long.
+    Elsewhere(Instant, Duration),
+    /// None of its processes was started.
+    Nowhere,
+}
+
+impl SpawnedJob {
+    /// Why its processes, which have not connected so far, are not awaited any longer; `None` while they are.
+    pub fn is_overdue(&self) -> Option<String> {
+        match self.place {
+            Place::Elsewhere(until, limit) if Instant::now() >= until => Some(format!(
+                "the launcher reports that the processes were started, but they have not connected in MPI_Init within {} \
+                 seconds ({} times {})",
+                limit.as_secs(),
+                time_limit::OF_SPAWN,
+                time_limit::LAUNCHER_TIMEOUT
+            )),
+            _ => None,
+        }
+    }
 }
 
 impl Spawner {
@@ -79,16 +98,18 @@ impl Spawner {
         if std::process::id() != self.pid {
             return Err(LauncherError("a process that was forked from one of MPI cannot start processes".into()));
         }
+        let limit = time_limit::of_launcher(std::env::var_os(time_limit::LAUNCHER_TIMEOUT)).map_err(LauncherError)?;
         if let Some(manager) = manager {
             // Other launchers end the job for a program that is not there.
             if let Some(program) = request.programs.iter().find(|program| is_missing(program)) {
                 let reason = format!("program {:?} is not found", program.program);
                 let result = SpawnResult { started: vec![false; request.processes()], reason };
-                return Ok(SpawnedJob { result, place: Place::Unknown });
+                return Ok(SpawnedJob { result, place: Place::Nowhere });
             }
-            return manager.spawn(request).map(|result| SpawnedJob { result, place: Place::Unknown });
+            let result = manager.spawn(request)?;
+            let limit = limit * time_limit::OF_SPAWN;
+            return Ok(SpawnedJob { result, place: Place::Elsewhere(Instant::now() + limit, limit) });
         }
-        let limit = time_limit::of_launcher(std::env::var_os(time_limit::LAUNCHER_TIMEOUT)).map_err(LauncherError)?;
         let lines = request.to_lines(true).map_err(|bad| LauncherError(bad.to_string()))?;
         let mut links = self.links.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let Links { launcher: link, own, unanswered } = &mut *links;
@@ -121,7 +142,7 @@ impl Spawner {
         let mut links = self.links.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let Links { launcher, own, .. } = &mut *links;
         match &job.place {
-            Place::Unknown => false,
+            Place::Elsewhere(..) | Place::Nowhere => false,
             Place::Own(index) => {
                 close_ended(&mut own[*index]);
                 own[*index].is_none()
@@ -272,4 +293,19 @@ fn own_file() -> Option<PathBuf> {
         (found && !facts.dli_fname.is_null()).then(|| CStr::from_ptr(facts.dli_fname))
     }?;
     std::fs::canonicalize(Path::new(OsStr::from_bytes(name.to_bytes()))).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_of_another_launcher_are_overdue_after_the_limit() {
+        let job = |place| SpawnedJob { result: SpawnResult { started: vec![true], reason: String::new() }, place };
+        let limit = Duration::from_secs(300);
+        assert_eq!(job(Place::Elsewhere(Instant::now() + limit, limit)).is_overdue(), None);
+        assert_eq!(job(Place::Own(0)).is_overdue(), None);
+        let why = job(Place::Elsewhere(Instant::now(), limit)).is_overdue().expect("the limit is over");
+        assert!(why.contains("within 300 seconds (10 times FERRUM_LAUNCHER_TIMEOUT)"), "{why}");
+    }
 }

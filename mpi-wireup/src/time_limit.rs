@@ -6,6 +6,9 @@ use std::time::Duration;
 /// How long another launcher may take to answer, in seconds.
 pub const LAUNCHER_TIMEOUT: &str = "FERRUM_LAUNCHER_TIMEOUT";
 
+/// How many times that limit another launcher may take to start processes for a running one, and these to call `MPI_Init` then.
+pub const OF_SPAWN: u32 = 10;
+
 /// The default time limit in seconds.
 const LAUNCHER_TIMEOUT_S: u64 = 30;
 

@@ -2,7 +2,7 @@
  *   spawn N HOST     starts N processes, on HOST if that is no "-"; both groups exchange messages, merge and part
  *   multiple         starts two programs, one on each of two hosts
  *   nested HOST      starts a job, on HOST if that is no "-", that starts another one
- *   missing          starts a program that is not there
+ *   missing PROGRAM  starts a program that is not there, or that does not call MPI_Init, with the arguments that follow
  *   accept FILE      waits for a job whose port it writes into FILE
  *   connect FILE     connects with it
  *   publish NAME     the same by a published name; `look NAME` connects
@@ -242,8 +242,7 @@ int main(int argc, char **argv)
     } else if (!strcmp(role, "missing")) {
         int codes[2] = {0, 0}, class;
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-        int code = MPI_Comm_spawn("/nonexistent/program", MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
-                                  codes);
+        int code = MPI_Comm_spawn(argv[2], argv + 3, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, codes);
         MPI_Error_class(code, &class);
         need(class == MPI_ERR_SPAWN && codes[0] != MPI_SUCCESS && codes[1] != MPI_SUCCESS, "no error");
         need(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS, "the processes cannot reach each other");

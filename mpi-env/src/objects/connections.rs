@@ -32,9 +32,7 @@ pub struct PortToUse {
 impl Process {
     /// `MPI_Open_port`: the name of a new port. Errors: `MPI_ERR_OTHER`.
     pub fn open_port(&self) -> Result<String> {
-        let reach = self.reach();
-        let widened = reach == Reach::Host && self.port_settings.on_network.get();
-        let port = Port::open(if widened { Reach::Any } else { reach })?;
+        let port = Port::open(self.widest_reach())?;
         let name = port.name().to_owned();
         self.ports.lock().insert(name.clone(), Arc::new(port));
         Ok(name)
@@ -44,6 +42,14 @@ impl Process {
     pub(crate) fn reach(&self) -> Reach {
         let of_parent = self.parent_port.as_deref().map_or(Reach::Host, mpi_dynamic::reach_of);
         if self.directory.is_some() { Reach::Hosts } else { of_parent }
+    }
+
+    /// As [`Self::reach`], and other hosts where this one has a network, unless the program's settings exclude them.
+    pub(crate) fn widest_reach(&self) -> Reach {
+        match self.reach() {
+            Reach::Host if self.port_settings.on_network.get() => Reach::Any,
+            reach => reach,
+        }
     }
 
     /// `MPI_Close_port`. Errors: `MPI_ERR_PORT` for a name that this process has not open.

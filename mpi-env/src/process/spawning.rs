@@ -41,7 +41,8 @@ impl Process {
     /// until the new processes have called `MPI_Init`, with no guard held.
     ///
     /// Errors: in all processes the class of an error of `programs`; `MPI_ERR_SPAWN`: the launcher starts no processes,
-    /// a program cannot be started, or the processes have ended without `MPI_Init`; those of a connection.
+    /// a program cannot be started, or the processes have ended without `MPI_Init`, or another launcher has started them
+    /// and they have not connected in time; those of a connection.
     pub fn comm_spawn(
         &self,
         comm: Handle,
@@ -76,7 +77,8 @@ impl Process {
             let mut ended = || {
                 let rule = "the processes were started, but have ended without calling MPI_Init";
                 let ended = self.spawner.has_ended(&job).then(|| Error::new(MPI_ERR_SPAWN, rule));
-                ended.or_else(|| self.ended_at_times(&local, &mut turns))
+                let overdue = || job.is_overdue().map(|why| Error::new(MPI_ERR_SPAWN, why));
+                ended.or_else(overdue).or_else(|| self.ended_at_times(&local, &mut turns))
             };
             port.accept_unless(&self.engine, None, &mut ended)
         };
@@ -95,7 +97,8 @@ impl Process {
             return Err(failed(format!("{number} processes are requested; {MOST_PROCESSES} are the most")));
         }
         programs.iter().try_for_each(check)?;
-        let port = Port::open(self.reach())?;
+        // Another launcher chooses the hosts of the new processes, which need not be those of this job.
+        let port = Port::open(if self.manager.is_some() { self.widest_reach() } else { self.reach() })?;
         let values = vec![(PARENT_PORT.to_owned(), port.name().to_owned())];
         let request = SpawnRequest { programs, values };
         started.resize(request.processes(), false);

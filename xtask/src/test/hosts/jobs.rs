@@ -56,7 +56,21 @@ const JOBS: &[(&str, &str, &[&str])] = &[
         "prterun_alone --host h1:4,h2:4 --map-by node --bind-to none -n 4 $W/jobs spawn 2 -; echo code $?",
         &["children: h", "code 0\n"],
     ),
-    ("jobs: no such program", "hydra -n 2 -host h1,h2 $W/jobs missing; echo code $?", &["refused\n", "code 0\n"]),
+    (
+        "jobs: spawn under PRRTE alone by a job on another host",
+        "prterun_alone --host h1:2,h2:2 --bind-to none -n 2 $W/jobs spawn 2 -; echo code $?",
+        &["children: h2 h2\n", "code 0\n"],
+    ),
+    (
+        "jobs: a program without MPI_Init under PRRTE alone",
+        "prterun_alone --host h1:4 --bind-to none -x FERRUM_LAUNCHER_TIMEOUT=1 -n 2 $W/jobs missing /bin/sleep 12; echo code $?",
+        &["refused\n", "code 0\n"],
+    ),
+    (
+        "jobs: no such program",
+        "hydra -n 2 -host h1,h2 $W/jobs missing /nonexistent/program; echo code $?",
+        &["refused\n", "code 0\n"],
+    ),
     (
         "jobs: a killed child",
         "hydra -n 2 -host h1,h2 $W/jobs child-dies; echo code $?; gone 1 jobs; gone 2 jobs",
