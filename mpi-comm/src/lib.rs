@@ -10,6 +10,7 @@
 //! - `internal_meters`: instruments of internal communicators.
 //! - `context_agreement`: the context id of a new communicator.
 //! - `pending_ops`, `outcome`: several messages at once, and calls that continue after an error.
+//! - `sent_class`: errors whose class another process has sent.
 //! - `set`: making groups out of groups.
 //! - `comm_topology`: the topology of a communicator.
 //! - `topology`: grids and graphs of the processes of a communicator. `edge_exchange`: edges that others name.
@@ -35,6 +36,7 @@ mod outcome;
 mod pending_ops;
 mod remote;
 mod routes;
+mod sent_class;
 mod set;
 mod split;
 mod subsets;
