@@ -8,7 +8,7 @@ use std::thread;
 
 use mpi_comm::{
     Comm, CommSpec, Comparison, ContextIds, Group, InternalMeters, PeerLeader, RemoteSpec, agree, agree_on_context,
-    by_color, connect, merged, register, unregister,
+    by_color, connect, host_number, merged, register, unregister,
 };
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ERR_INTERN, MPI_ERR_OTHER, MPI_ERR_PORT, MPI_ERR_PROC_ABORTED};
 use mpi_core::{Guarded, Handle, ProcessLock};
@@ -159,6 +159,8 @@ fn jobs_of_all_sizes_connect_merge_and_exchange_messages() {
                 (all.size(), all.rank()),
                 (sizes[0] + sizes[1], process.engine.rank() + [0, sizes[0]][process.job])
             );
+            // Of one host, whatever their ranks in their jobs.
+            assert_eq!([&inter, &all].map(|comm| host_number(&process.engine, comm)), [0; 2]);
             for words in [1, 5000, 40_000] {
                 process.exchange_with_all(&all, words);
             }
