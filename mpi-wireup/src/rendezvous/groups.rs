@@ -120,7 +120,8 @@ mod tests {
     use mpi_fabric::layout::MAX_RANKS;
 
     fn groups(hosts: &[u32]) -> Groups {
-        let info = |host: &u32| HostInfo { boot: format!("b{host}"), host: format!("h{host}"), ..HostInfo::own() };
+        let own = HostInfo::own();
+        let info = |host: &u32| HostInfo { boot: format!("b{host}"), host: format!("h{host}"), ..own.clone() };
         Groups::by_host(hosts.iter().map(info).collect())
     }
 
