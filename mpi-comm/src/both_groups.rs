@@ -16,6 +16,7 @@ use mpi_p2p::Engine;
 use crate::comm::Comm;
 use crate::exchange::Exchange;
 use crate::remote::Remote;
+use crate::sent_class::error_of;
 use crate::tags;
 
 /// The connection of one leader with the other one.
@@ -130,7 +131,7 @@ impl<'a> BothGroups<'a> {
         self.local.distribute(&mut words)?;
         swapped.unwrap_or(Ok(()))?;
         if words[0] != 0 {
-            return Err(Error::new(words[0] as i32, "the leader of the local group has lost the other group"));
+            return Err(error_of(words[0], "the leader of the local group has lost the other group"));
         }
         Ok(known.unwrap_or_else(|| [local, of_remote(&words)]))
     }

@@ -20,6 +20,7 @@ use crate::context::ContextIds;
 use crate::context_agreement::agree_between;
 use crate::group::{Group, GroupRelation};
 use crate::routes::{identities, route};
+use crate::sent_class::error_of;
 use crate::tags::leader_tag;
 
 /// The other group's leader, as this group's leader addresses it.
@@ -189,8 +190,8 @@ fn handshake(engine: &Engine, own_ids: &[ProcessId], leader: u32, way: &Way<'_>)
     let other = Head::of(words);
     match [own.refusal, other.refusal] {
         [0, 0] => {}
-        [0, class] => return Err(Error::new(class as i32, "the call failed in the other group")),
-        [class, _] => return Err(Error::new(class as i32, "the call failed in the local group")),
+        [0, class] => return Err(error_of(class, "the call failed in the other group")),
+        [class, _] => return Err(error_of(class, "the call failed in the local group")),
     }
     if other.size == 0 || other.size > MOST_PROCESSES || other.sender >= other.size {
         return Err(malformed());
@@ -209,7 +210,7 @@ fn handshake(engine: &Engine, own_ids: &[ProcessId], leader: u32, way: &Way<'_>)
     checked?;
     match others {
         [0] => Ok((ids, other.sender as u32)),
-        [class] => Err(Error::new(class as i32, "the call failed in the leader of the other group")),
+        [class] => Err(error_of(class, "the call failed in the leader of the other group")),
     }
 }
 
@@ -263,7 +264,7 @@ fn leader_failed(class: u64, leader: u32) -> Error {
     let rule = format!(
         "the call failed in the process with rank {leader} of the local group, which exchanges data with the other group"
     );
-    Error::new(class as i32, rule)
+    error_of(class, rule)
 }
 
 #[cold]

@@ -11,6 +11,7 @@ use mpi_p2p::Engine;
 use crate::comm::Comm;
 use crate::exchange::Exchange;
 use crate::group::Group;
+use crate::sent_class::error_of;
 use crate::tags;
 
 /// No rank.
@@ -102,7 +103,7 @@ fn disjoint(local: &Group, side: RemoteSide) -> Result<RemoteSide> {
 #[cold]
 fn failed_in(rank: usize, class: u64) -> Error {
     let rule = format!("the call failed in the process with rank {rank} of the local group, which has the cause");
-    Error::new(class as i32, rule)
+    error_of(class, rule)
 }
 
 #[cold]

@@ -10,6 +10,8 @@
 //! - `internal_meters`: instruments of internal communicators.
 //! - `context_agreement`: the context id of a new communicator.
 //! - `pending_ops`, `outcome`: several messages at once, and calls that continue after an error.
+//! - `hosts`, `host_number`: which processes of a communicator share memory.
+//! - `sent_class`: errors whose class another process has sent.
 //! - `set`: making groups out of groups.
 //! - `comm_topology`: the topology of a communicator.
 //! - `topology`: grids and graphs of the processes of a communicator. `edge_exchange`: edges that others name.
@@ -27,6 +29,7 @@ mod create;
 mod edge_exchange;
 mod exchange;
 mod group;
+mod host_number;
 mod hosts;
 mod internal_meters;
 mod leaders;
@@ -35,6 +38,7 @@ mod outcome;
 mod pending_ops;
 mod remote;
 mod routes;
+mod sent_class;
 mod set;
 mod split;
 mod subsets;
@@ -50,6 +54,7 @@ pub use create::{CommSpec, RemoteSpec, contexts_of, register, unregister, unregi
 pub use edge_exchange::distribute;
 pub use exchange::Exchange;
 pub use group::{Group, GroupRelation};
+pub use host_number::host_number;
 pub use hosts::Hosts;
 pub use internal_meters::InternalMeters;
 pub use leaders::{AgreedLeaders, RemoteSide, agree_on_leaders};

@@ -15,6 +15,7 @@ use mpi_p2p::Engine;
 
 use crate::both_groups::{BothGroups, Words};
 use crate::group::Group;
+use crate::sent_class::error_of;
 use remote::by_network;
 
 /// Identities of the members of a group.
@@ -151,5 +152,5 @@ fn in_all<T>(members: &Members<'_>, own: Result<T>) -> Result<T> {
 
 #[cold]
 fn failed(class: u64) -> Error {
-    Error::new(class as i32, "one of the processes cannot be connected with those of the other job, and has the cause")
+    error_of(class, "one of the processes cannot be connected with those of the other job, and has the cause")
 }

@@ -5,6 +5,7 @@
 //! - `network_port`: the part of a port that processes on other hosts reach.
 //! - `over`: the intercommunicator of two groups whose roots have a connected socket.
 //! - `names`: published names; `names_folder`: those that other hosts find.
+//! - [`fuzzed`]: the readers, for fuzz targets.
 //! - `words`: words over a socket. `wait`: waiting for a socket while messages move on. `user`: who this process belongs to.
 //!
 //! Invariant: the socket carries the handshake only; after it, and after an error that both ends agree on, nothing is
@@ -14,6 +15,8 @@
 #![allow(unsafe_code)] // system calls on sockets; each block states the facts that make it sound
 
 mod dial;
+#[doc(hidden)]
+pub mod fuzzed;
 mod names;
 mod names_folder;
 mod network_port;

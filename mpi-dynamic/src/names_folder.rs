@@ -216,6 +216,11 @@ fn create(path: &Path, number: u64, bytes: &[u8]) -> io::Result<bool> {
     made
 }
 
+/// Whether a file with the same bytes is written for the record that these bytes are; `None` if they are none.
+pub(crate) fn is_written_as_read(bytes: &[u8]) -> Option<bool> {
+    Contents::parse(bytes).map(|found| found.to_bytes() == bytes)
+}
+
 /// What is in a file of this user; nothing if there is none.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();

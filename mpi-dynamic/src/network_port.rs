@@ -204,6 +204,17 @@ impl NetworkName {
         Err(Error::new(MPI_ERR_PORT, format!("{rule}: {}", reasons.join("; "))))
     }
 
+    /// What the process with this number sends to the port with the other one: its number and its proof.
+    pub(crate) fn hello(&self, of_port: [u64; 2], own: [u64; 2]) -> [u64; 4] {
+        let [high, low] = proof_of(self.secret, [of_port, own], OF_CALLER);
+        [own[0], own[1], high, low]
+    }
+
+    /// Where the port listens.
+    pub(crate) fn into_addresses(self) -> Vec<SocketAddr> {
+        self.addresses
+    }
+
     /// Exchanges the proofs, which the port begins when a process accepts at it.
     fn greet(&self, engine: &Engine, socket: BorrowedFd<'_>, deadline: Option<Instant>) -> Result<()> {
         let words = SocketWords { engine, socket, deadline };
@@ -211,7 +222,7 @@ impl NetworkName {
         let (mut number, mut proof) = ([0; 2], [0; 2]);
         words.swap(&[], &mut number)?;
         let numbers = [number, own];
-        words.swap(&[own, proof_of(self.secret, numbers, OF_CALLER)].concat(), &mut proof)?;
+        words.swap(&self.hello(number, own), &mut proof)?;
         match proof == proof_of(self.secret, numbers, OF_PORT) {
             true => Ok(()),
             false => Err(Error::new(MPI_ERR_PORT, "another process listens there")),

@@ -8,9 +8,9 @@ use std::thread;
 
 use mpi_comm::{
     Comm, CommSpec, Comparison, ContextIds, Group, InternalMeters, PeerLeader, RemoteSpec, agree, agree_on_context,
-    by_color, connect, merged, register, unregister,
+    by_color, connect, host_number, merged, register, unregister,
 };
-use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ERR_OTHER, MPI_ERR_PORT, MPI_ERR_PROC_ABORTED};
+use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ERR_INTERN, MPI_ERR_OTHER, MPI_ERR_PORT, MPI_ERR_PROC_ABORTED};
 use mpi_core::{Guarded, Handle, ProcessLock};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_dynamic::{Port, Reach, connect_over, dial};
@@ -159,6 +159,8 @@ fn jobs_of_all_sizes_connect_merge_and_exchange_messages() {
                 (all.size(), all.rank()),
                 (sizes[0] + sizes[1], process.engine.rank() + [0, sizes[0]][process.job])
             );
+            // Of one host, whatever their ranks in their jobs.
+            assert_eq!([&inter, &all].map(|comm| host_number(&process.engine, comm)), [0; 2]);
             for words in [1, 5000, 40_000] {
                 process.exchange_with_all(&all, words);
             }
@@ -329,6 +331,24 @@ fn an_error_of_a_root_and_a_closed_connection_are_errors_in_all_processes() {
         let class = process.over(&process.world, noise).expect_err("no greeting").class();
         assert_eq!(class, if process.job == 0 { MPI_ERR_OTHER } else { MPI_ERR_PORT });
         assert_eq!(process.connected(), [0, 0]);
+    });
+}
+
+#[test]
+fn a_class_that_is_none_from_the_other_root_is_an_error_in_all_processes() {
+    jobs(&[3], |process| {
+        // The low half of the class is that of success.
+        let (greeting, head) = ([u64::from_le_bytes(*b"FERRUMCN"), 2], [1, 0, u64::MAX, u64::MAX, 1 << 32]);
+        let words: Vec<u8> = greeting.into_iter().chain(head).flat_map(u64::to_le_bytes).collect();
+        let stream = || -> Result<UnixStream> {
+            use std::io::Write;
+            let (stream, mut other) = UnixStream::pair().expect("a pair");
+            other.write_all(&words).expect("room");
+            // It stays open, so that what this process sends is no error.
+            std::mem::forget(other);
+            Ok(stream)
+        };
+        assert_eq!(process.over(&process.world, stream).expect_err("refused").class(), MPI_ERR_INTERN);
     });
 }
 

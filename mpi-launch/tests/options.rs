@@ -111,6 +111,15 @@ fn other_machines_are_refused_with_what_to_use_instead() {
             &["-n", "1000", "true", ":", "-n", "25", "true"],
             "has 1025 ranks of the job, but one host takes 1024 at most",
         ),
+        (
+            &["-n", "8192", "-host", "a.invalid,b.invalid,c.invalid,d.invalid,e.invalid,f.invalid,g.invalid", "true"],
+            "has 1171 ranks of the job, but one host takes 1024 at most",
+        ),
+        (&["-n", "8193", "true"], "a number of processes from 1 to 8192"),
+        (
+            &["-n", "1", "-host", "b.invalid", "true", ":", "-n", "8192", "-host", "a.invalid", "true"],
+            "all programs together are 8193 processes, but one job has at most 8192",
+        ),
         (&["true", ":", "-n", "2"], "part 2"),
         (&["--tag-ouput", "true"], "did you mean --tag-output?"),
     ] {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use mpi_comm::{Comm, Comparison, Group};
+use mpi_comm::{Comm, Comparison, Group, host_number};
 use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_INTERN, MPI_ERR_OTHER, MPI_ERR_RANK, MPI_UNDEFINED};
 use mpi_core::{Handle, functions};
 use mpi_env::{Process, Route};
@@ -146,8 +146,7 @@ impl<M: ThreadUse> Communicator<'_, M> {
     pub fn split_by_memory(&self, key: i32) -> Result<Communicator<'_, M>> {
         self.call(SPLIT_BY_MEMORY, |call| {
             drop(call.enter(-1, 0, 0));
-            let engine = &call.process.engine;
-            let host = engine.first_of_host(&engine.lock());
+            let host = host_number(&call.process.engine, &self.comm);
             self.made(call.process.comm_split(self.handle(), host as i32, key)?, "communicator")
         })
     }

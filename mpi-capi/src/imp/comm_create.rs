@@ -7,6 +7,7 @@
 use mpi_core::{Handle, Info, abi};
 use mpi_env::Process;
 use mpi_errors::{Error, Result};
+use mpi_fabric::layout::MAX_RANKS;
 
 use super::group::group;
 use super::info;
@@ -83,8 +84,17 @@ pub fn comm_idup_with_info(
     Ok(())
 }
 
-/// Bits of a color for the resources of one kind of a host.
-const HOST_SHIFT: u32 = 20;
+/// Bits of a color for the resources of one kind of a host. The number of a host has 13 bits: it is a rank of a job.
+const HOST_SHIFT: u32 = 18;
+
+/// The color of the processes of a host that are bound to one of its resources of a kind. Only if more processes than a job has are
+/// connected, the number of a host may be larger: then its processes are in no communicator.
+fn color_of(host: u32, resource: u32) -> i32 {
+    match host < MAX_RANKS {
+        true => (host << HOST_SHIFT | resource & ((1 << HOST_SHIFT) - 1)) as i32,
+        false => abi::MPI_UNDEFINED,
+    }
+}
 
 /// `MPI_Comm_create`
 pub fn comm_create(cx: CallContext, comm: CommView, of: usize, new: Out<usize>) -> Outcome {
@@ -122,16 +132,17 @@ pub fn comm_split(cx: CallContext, comm: CommView, color: i32, key: i32, new: Ou
 pub fn comm_split_type(cx: CallContext, comm: CommView, kind: i32, key: i32, info: usize, new: Out<usize>) -> Outcome {
     let hints = hints(info)?;
     let named = |key: &str| hints.as_ref().and_then(|hints| hints.get(key)).map(str::to_owned);
-    // Hosts have different colors, and each host has one for each of its resources of a kind: there are 1,024 ranks at most.
-    let host = (cx.process.engine.first_of_host(&cx.guard) << HOST_SHIFT) as i32;
+    // Hosts have different colors, and each host has one for each of its resources of a kind.
+    let process = cx.process;
+    drop(cx);
+    let host = process.host_number(comm.handle)?;
     let instance = |resource: String| match resource.as_str() {
-        "mpi_shared_memory" => host,
-        other => mpi_env::hardware::instance(other)
-            .map_or(abi::MPI_UNDEFINED, |instance| host | (instance & ((1 << HOST_SHIFT) - 1)) as i32),
+        "mpi_shared_memory" => host as i32,
+        other => mpi_env::hardware::instance(other).map_or(abi::MPI_UNDEFINED, |instance| color_of(host, instance)),
     };
     let color = match kind {
         abi::MPI_UNDEFINED => abi::MPI_UNDEFINED,
-        abi::MPI_COMM_TYPE_SHARED => host,
+        abi::MPI_COMM_TYPE_SHARED => host as i32,
         abi::MPI_COMM_TYPE_HW_GUIDED => named("mpi_hw_resource_type").map_or(abi::MPI_UNDEFINED, instance),
         abi::MPI_COMM_TYPE_RESOURCE_GUIDED => match (named("mpi_hw_resource_type"), named("mpi_pset_name")) {
             (Some(resource), _) => instance(resource),
@@ -149,8 +160,6 @@ pub fn comm_split_type(cx: CallContext, comm: CommView, kind: i32, key: i32, inf
             return Err(Error::new(abi::MPI_ERR_ARG, rule).arg("split_type", &other).into());
         }
     };
-    let process = cx.process;
-    drop(cx);
     new.set(process.comm_split(comm.handle, color, key)?.0);
     Ok(())
 }
@@ -169,4 +178,19 @@ pub fn comm_get_info(cx: CallContext, comm: CommView, used: Out<usize>) -> Outco
     let known = cx.process.names_and_hints.get(&cx.guard).hints(comm.handle.0);
     used.set(info::insert(known)?);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resources_of_the_hosts_of_the_largest_job_have_different_colors() {
+        let last = (1 << HOST_SHIFT) - 1;
+        let mut colors: Vec<i32> = (0..MAX_RANKS).flat_map(|host| [0, 1, last].map(|it| color_of(host, it))).collect();
+        assert!(colors.iter().all(|color| *color >= 0));
+        colors.sort_unstable();
+        assert!(colors.is_sorted_by(|a, b| a < b));
+        assert_eq!(color_of(MAX_RANKS, 0), abi::MPI_UNDEFINED);
+    }
 }

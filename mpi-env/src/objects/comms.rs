@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use mpi_comm::{
-    Comm, CommSpec, Group, agree, agree_in_group, agree_on_context, by_color, by_color_in_both, place_in, register,
-    subsets, unregister,
+    Comm, CommSpec, Group, agree, agree_in_group, agree_on_context, by_color, by_color_in_both, host_number, place_in,
+    register, subsets, unregister,
 };
 use mpi_core::abi::{
     MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_GROUP, MPI_ERR_NO_MEM, MPI_GROUP_EMPTY, MPI_GROUP_NULL,
@@ -68,6 +68,11 @@ impl Process {
             Some(group) => self.member_comm(&parent, agreed.context, &group),
             None => Ok(NULL),
         }
+    }
+
+    /// As [`host_number`]. Errors: `MPI_ERR_COMM`.
+    pub fn host_number(&self, comm: Handle) -> Result<u32> {
+        Ok(host_number(&self.engine, &*self.parent(comm)?))
     }
 
     /// This process's rank in a communicator, and its size; `None` as for [`Process::comm`]. Takes no lock; thread-safe

@@ -77,6 +77,8 @@ impl Job {
 mod tests {
     use super::*;
     use crate::JobOptions;
+    use crate::layout::{MAX_HOST_RANKS, MAX_RANKS};
+    use mpi_core::abi::MPI_ERR_ARG;
     use proptest::prelude::*;
 
     fn host(name: &str, ranks: impl IntoIterator<Item = u32>) -> HostRanks {
@@ -109,6 +111,24 @@ mod tests {
         job.set_hosts(&hosts);
         let read = job.hosts();
         assert!(!read.is_empty() && read.len() < 10 && hosts.starts_with(&read), "{}", read.len());
+    }
+
+    #[test]
+    fn the_largest_job_has_room_for_its_hosts() {
+        let (hosts, each) = (MAX_RANKS / MAX_HOST_RANKS, MAX_HOST_RANKS);
+        let options = JobOptions { ranks: MAX_RANKS, ring_bytes: None, cores: 1 };
+        let job = Job::create_part(&options, &[0, MAX_RANKS - 1]).expect("addresses");
+        let blocks: Vec<HostRanks> = (0..hosts).map(|at| host("node", at * each..(at + 1) * each)).collect();
+        let in_turn: Vec<HostRanks> =
+            (0..hosts).map(|at| host("node", (0..each).map(|i| i * hosts + at).collect::<Vec<_>>())).collect();
+        let of_64: Vec<HostRanks> = (0..64).map(|at| host("node", at * 128..(at + 1) * 128)).collect();
+        for hosts in [blocks, in_turn, of_64] {
+            job.set_hosts(&hosts);
+            assert_eq!(job.hosts(), hosts);
+        }
+        let more = JobOptions { ranks: MAX_RANKS + 1, ..options };
+        assert_eq!(Job::create_part(&more, &[0]).err().map(|error| error.class()), Some(MPI_ERR_ARG));
+        assert_eq!(Job::create_part(&options, &[MAX_RANKS]).err().map(|error| error.class()), Some(MPI_ERR_ARG));
     }
 
     fn store(job: &Job, text: &[u8], length: u64) {

@@ -117,9 +117,11 @@ pub(super) fn own_part(text: &str, rank: u32, size: u32) -> Result<(u128, Vec<Ho
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpi_fabric::layout::MAX_RANKS;
 
     fn groups(hosts: &[u32]) -> Groups {
-        let info = |host: &u32| HostInfo { boot: format!("b{host}"), host: format!("h{host}"), ..HostInfo::own() };
+        let own = HostInfo::own();
+        let info = |host: &u32| HostInfo { boot: format!("b{host}"), host: format!("h{host}"), ..own.clone() };
         Groups::by_host(hosts.iter().map(info).collect())
     }
 
@@ -146,6 +148,21 @@ mod tests {
         let text = groups(&hosts(1024)).to_text().unwrap();
         let (_, parts) = own_part(&text, 1500, 2048).unwrap();
         assert_eq!((&*parts[0].name, &*parts[0].ranks), ("h1", &(1024..2048).collect::<Vec<_>>()[..]));
+    }
+
+    #[test]
+    fn each_rank_of_the_largest_job_finds_its_host() {
+        let hosts = MAX_RANKS / MAX_HOST_RANKS;
+        for host_of in [|rank: u32| rank / MAX_HOST_RANKS, |rank: u32| rank % (MAX_RANKS / MAX_HOST_RANKS)] {
+            let all = groups(&(0..MAX_RANKS).map(host_of).collect::<Vec<_>>());
+            all.check_sizes().unwrap();
+            let text = all.to_text().unwrap();
+            for rank in [0, 1, MAX_HOST_RANKS, MAX_RANKS - 1] {
+                let (_, parts) = own_part(&text, rank, MAX_RANKS).unwrap();
+                assert_eq!((parts.len() as u32, &parts[0].name), (hosts, &format!("h{}", host_of(rank))));
+                assert!(parts[0].ranks.iter().copied().eq((0..MAX_RANKS).filter(|it| host_of(*it) == host_of(rank))));
+            }
+        }
     }
 
     #[test]

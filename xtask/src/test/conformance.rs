@@ -9,7 +9,7 @@ use std::process::Command;
 
 use super::leftovers::Before;
 use super::manifest::{self, Entry};
-use super::{Context, Report};
+use super::{Context, Report, lanes};
 use crate::peers::Library;
 use crate::process::{self, Outcome};
 use crate::{Result, paths, ui};
@@ -56,15 +56,16 @@ pub fn run_all(
     report: &mut Report,
     judge: impl FnMut(&Entry, &Outcome) -> Verdict,
 ) -> Result<()> {
-    run_by(library, entries, report, |ranks, program| library.launch(ranks, program), judge)
+    run_by(library, entries, report, 1, |ranks, program| library.launch(ranks, program), judge)
 }
 
-/// The same with a launcher, which starts a program on so many ranks.
+/// The same with a launcher, which starts a program on so many ranks; as many runs at once as there are `lanes`.
 pub fn run_by(
     library: &Library,
     mut entries: Vec<Entry>,
     report: &mut Report,
-    launch: impl Fn(usize, &Path) -> Command,
+    lanes: usize,
+    launch: impl Fn(usize, &Path) -> Command + Sync,
     mut judge: impl FnMut(&Entry, &Outcome) -> Verdict,
 ) -> Result<()> {
     for entry in &mut entries {
@@ -78,34 +79,43 @@ pub fn run_by(
     let folder = paths::scratch("conformance").join(library.name);
     let broken = build(library, &sources(), &folder, &entries, report)?;
     entries.retain(|entry| !broken.contains(&entry.program));
-    // Files that a failed program leaves are removed with the folder.
-    let temporary = folder.join("tmp");
-    fs::create_dir_all(&temporary)?;
-    let mut progress = ui::Progress::new(entries.iter().map(|entry| entry.ranks.len()).sum());
-    for entry in &entries {
-        for &ranks in &entry.ranks {
-            let title = entry.title(ranks);
-            progress.part(&title);
-            let mut command = launch(ranks, &folder.join(&entry.program));
-            command
-                .env("TMPDIR", &temporary)
-                .args(&entry.arguments)
-                .envs(entry.environment.iter().map(|(name, value)| (name, value)));
-            let before = Before::new(&temporary);
-            let outcome = process::run(&mut command, entry.limit)?;
-            match judge(entry, &outcome) {
-                Verdict::Passed if library.name == "ferrum" => match before.left(&folder.join(&entry.program)) {
-                    None => report.pass(&title),
-                    Some(left) => report.fail(&title, &left),
-                },
-                Verdict::Passed => report.pass(&title),
-                Verdict::Failed(text) => report.fail(&title, &text),
-                Verdict::Skipped(reason) => report.skip(&title, &reason),
-            }
-        }
+    // Files that a failed program leaves are removed with the folder, of which each lane has its own.
+    let temporary = |lane: usize| folder.join(format!("tmp{lane}"));
+    for lane in 0..lanes {
+        fs::create_dir_all(temporary(lane))?;
     }
-    fs::remove_dir_all(&temporary)?;
-    Ok(())
+    let runs: Vec<(&Entry, usize)> =
+        entries.iter().flat_map(|entry| entry.ranks.iter().map(move |&ranks| (entry, ranks))).collect();
+    let mut progress = ui::Progress::new(runs.len());
+    let run = |lane: usize, &(entry, ranks): &(&Entry, usize)| -> Result<(Outcome, Option<String>)> {
+        let program = folder.join(&entry.program);
+        let mut command = launch(ranks, &program);
+        command
+            .env("TMPDIR", temporary(lane))
+            .args(&entry.arguments)
+            .envs(entry.environment.iter().map(|(name, value)| (name, value)));
+        let before = Before::new(&temporary(lane));
+        let outcome = process::run(&mut command, entry.limit)?;
+        let left = if library.name == "ferrum" { before.left(&program) } else { None };
+        Ok((outcome, left))
+    };
+    let mut failure = Ok(());
+    let take = |(entry, ranks): (&Entry, usize), result: Result<(Outcome, Option<String>)>| {
+        let title = entry.title(ranks);
+        progress.part(&title);
+        match result.map(|(outcome, left)| (judge(entry, &outcome), left)) {
+            Ok((Verdict::Passed, None)) => report.pass(&title),
+            Ok((Verdict::Passed, Some(left))) => report.fail(&title, &left),
+            Ok((Verdict::Failed(text), _)) => report.fail(&title, &text),
+            Ok((Verdict::Skipped(reason), _)) => report.skip(&title, &reason),
+            Err(error) => failure = Err(error),
+        }
+    };
+    lanes::run(lanes, runs, |(entry, _)| &entry.program, run, take);
+    for lane in 0..lanes {
+        fs::remove_dir_all(temporary(lane))?;
+    }
+    failure
 }
 
 /// Builds each program once, two at a time; returns those that could not be built.

@@ -279,7 +279,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     fs::create_dir_all(&work)?;
     cases(&lab, dist, &work, CASES, report)?;
     messages_of_mpich(&lab, dist, &work, &mpich, report)?;
-    messages::run(&lab, dist, &work, &mpich, report)?;
+    messages::run(context, &lab, dist, &work, &mpich, report)?;
     jobs::run(&lab, dist, &work, report)?;
     faults::run(&lab, dist, &work, report)?;
     files::run(&lab, dist, &work, report)?;

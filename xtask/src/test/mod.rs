@@ -19,6 +19,7 @@ mod fortran;
 mod hangs;
 mod headers;
 mod hosts;
+mod lanes;
 mod launch;
 mod leftovers;
 mod manifest;

@@ -148,7 +148,10 @@ pub(super) fn ranks_of(part: &JobPart) -> Option<Vec<u32>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::placement::placement;
+    use super::super::frame::Frame;
     use super::*;
+    use crate::args::{Command, parse};
 
     #[test]
     fn a_front_is_named_where_it_can_be_seen() {
@@ -182,5 +185,55 @@ mod tests {
             assert_eq!(of(refused), None);
         }
         assert_eq!(of(JobPart { size: 4, ..JobPart::default() }), Some(Vec::new()));
+    }
+
+    /// The part of each host of the largest job, as it travels.
+    fn parts_of_the_largest_job() -> Vec<JobPart> {
+        let hosts: Vec<String> = (1..=MAX_RANKS / MAX_HOST_RANKS).map(|host| format!("h{host}.invalid")).collect();
+        let line = format!("-n {MAX_RANKS} --map-by node -host {} true", hosts.join(","));
+        let run = match parse(line.split(' ').map(Into::into), &|_| Ok(Vec::new())) {
+            Ok(Command::Run(run)) => run,
+            other => panic!("{other:?}"),
+        };
+        let placement = placement(&run).expect("all ranks fit").expect("other hosts");
+        let plan = Plan::over_hosts(&run, String::new(), placement).expect("a job that can be started");
+        let common = common(&plan, &run.options).expect("a directory");
+        let part = |host: u32| {
+            let mut bytes = Vec::new();
+            let (all, programs) = (hosts.len() as u32, programs(&plan, host));
+            let part = JobPart { host: (host, all), programs, ..common.clone() };
+            Frame::Job { part: Box::new(part) }.put(&mut bytes);
+            match Frame::take(&bytes[4..]) {
+                Some(Frame::Job { part }) => *part,
+                other => panic!("host {host}: {other:?}"),
+            }
+        };
+        (0..hosts.len() as u32).map(part).collect()
+    }
+
+    #[test]
+    fn the_largest_job_reaches_each_host_with_its_ranks() {
+        let parts = parts_of_the_largest_job();
+        let mut all = Vec::new();
+        for (host, part) in (0..).zip(&parts) {
+            let ranks = ranks_of(part).expect("a part of the job");
+            assert_eq!((ranks.len() as u32, ranks[0], part.size), (MAX_HOST_RANKS, host, MAX_RANKS));
+            let hosts = hosts_of(part, &ranks).expect("hosts that fit");
+            assert_eq!((hosts.len(), &hosts[0].name), (8, &format!("h{}.invalid", host + 1)));
+            assert_eq!(run_of(part).expect("programs").groups.len(), 1);
+            all.extend(ranks);
+        }
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..MAX_RANKS));
+    }
+
+    #[test]
+    fn a_part_of_more_ranks_than_fit_is_refused() {
+        let part = &mut parts_of_the_largest_job()[1];
+        part.size = MAX_RANKS + 1;
+        assert_eq!(ranks_of(part), None);
+        part.size = MAX_RANKS;
+        part.programs[0].ranks.push(MAX_RANKS - 1);
+        assert_eq!((part.programs[0].ranks.len() as u32, ranks_of(part)), (MAX_HOST_RANKS + 1, None));
     }
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::super::conformance::{self, Verdict};
-use super::super::{Report, network};
+use super::super::{Context, Report, network};
 use super::cases;
 use crate::lab::Lab;
 use crate::peers::Library;
@@ -208,13 +208,13 @@ const SLURM_PMIX: &[(&str, &str, &[&str])] = &[(
 )];
 
 /// All cases, and the conformance programs.
-pub fn run(lab: &Lab, dist: &Path, work: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
+pub fn run(context: &Context, lab: &Lab, dist: &Path, work: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
     if network::skips_without_libfabric("messages", report) {
         return Ok(());
     }
     Library::ferrum(dist).compile(&paths::root().join("tests/hosts/messages.c"), &work.join("messages"), &[])?;
     cases(lab, dist, work, MESSAGES, report)?;
-    conformance_programs(lab, dist, mpich, report)
+    conformance_programs(context, lab, dist, mpich, report)
 }
 
 /// The cases under Slurm.
@@ -233,10 +233,18 @@ pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) ->
     cases(lab, dist, work, SLURM_SILENCE, report)
 }
 
-/// The conformance programs for four ranks, two on each of two hosts.
-fn conformance_programs(lab: &Lab, dist: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
-    let entries =
-        network::entries_for(report, |ranks| ranks == 4, |entry| entry.network.as_ref().or(entry.hosts.as_ref()))?;
+/// How many conformance programs run at once.
+const LANES: usize = 4;
+
+/// The conformance programs, each line of the manifest on two hosts: with four ranks, two on each host, or where the line has
+/// another number only, with its most; with `--whole`, with all numbers from two on. An odd rank is on the first host.
+fn conformance_programs(context: &Context, lab: &Lab, dist: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
+    let wanted = |ranks: usize| ranks > 1;
+    let mut entries = network::entries_for(report, wanted, |entry| entry.network.as_ref().or(entry.hosts.as_ref()))?;
+    for entry in entries.iter_mut().filter(|_| !context.whole) {
+        let most = entry.ranks.iter().copied().max();
+        entry.ranks = entry.ranks.iter().copied().find(|&ranks| ranks == 4).or(most).into_iter().collect();
+    }
     let ssh = lab.folder().join("ssh");
     let hydra = mpich.launcher().with_file_name("mpiexec.hydra");
     let launch = |ranks: usize, program: &Path| {
@@ -248,7 +256,7 @@ fn conformance_programs(lab: &Lab, dist: &Path, mpich: &Library, report: &mut Re
         command.env("FERRUM_P2P_WAIT_SPINS", "0");
         command
     };
-    conformance::run_by(&Library::ferrum(dist), entries, report, launch, |entry, outcome| {
+    conformance::run_by(&Library::ferrum(dist), entries, report, LANES, launch, |entry, outcome| {
         match entry.verdict(outcome) {
             Some(text) => Verdict::Failed(text),
             None => Verdict::Passed,
