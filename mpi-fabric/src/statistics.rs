@@ -31,8 +31,8 @@ mpi_t::cvars! {
         /// are counted by name. summary: counters and times of the processes and of MPI_COMM_WORLD; all: also levels,
         /// sizes and states, what the library counted for itself in MPI_Finalize, and all objects that were not freed,
         /// communicators by their names. Variables of plug-ins are included; arrays and watermarks are not. mpiexec
-        /// writes the table, dead ranks included; under another launcher, or without one, rank 0 does in MPI_Finalize.
-        /// Takes effect for the whole job, so set it by file, environment or option.
+        /// writes the table, dead ranks included; under another launcher, or without one, rank 0 does in MPI_Finalize, of
+        /// the ranks of all hosts. Takes effect for the whole job, so set it on all hosts, by file, environment or option.
         pub at_end: i32 = 0 => {
             name: "stats_at_end", unit: "", category: "stats", scope: Constant, states: &EXTENTS,
             verbosity: UserBasic },

@@ -1,5 +1,6 @@
-/* What the ranks of several hosts have sent, for the statistics at the end: rank r sends r + 1 messages of 1000 bytes to each other
- * rank. `statistics R...`: then the ranks R are killed, each by itself, and those on other hosts find that in a receive from them. */
+/* What the ranks of several hosts have sent, for the statistics at the end: rank r sends r + 1 messages of 1000 bytes to
+ * each other rank. `statistics R...`: then the ranks R are killed, each by itself, and those on other hosts find that in a
+ * receive from them; those on the same hosts wait for a second. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,8 +29,9 @@ static void exchange(int other)
 {
     int mine = rank + 1, theirs = other + 1;
     for (int i = 0; i < mine || i < theirs; i++) {
-        MPI_Sendrecv(sent, sizeof sent, MPI_CHAR, i < mine ? other : MPI_PROC_NULL, 3, received, sizeof received, MPI_CHAR,
-                     i < theirs ? other : MPI_PROC_NULL, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        int to = i < mine ? other : MPI_PROC_NULL, from = i < theirs ? other : MPI_PROC_NULL;
+        MPI_Sendrecv(sent, sizeof sent, MPI_CHAR, to, 3, received, sizeof received, MPI_CHAR, from, 3, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
     }
 }
 
@@ -58,7 +60,9 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < count; i++) {
         int class = MPI_ERR_PROC_ABORTED;
-        if (!local[i]) {
+        if (local[i])
+            sleep(1);
+        else {
             int error = MPI_Recv(received, 1, MPI_CHAR, killed[i], 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             MPI_Error_class(error, &class);
         }
