@@ -70,6 +70,7 @@ impl HostInfo {
     }
 
     /// Adds what another process of this host has put: all cores of both, and the ancestors that they have in common.
+    #[cold]
     pub fn join(&mut self, other: &HostInfo) {
         self.cores.extend(&other.cores);
         self.cores.sort_unstable();
@@ -94,6 +95,7 @@ impl HostInfo {
         self.text(JOINT_CORES_BYTES)
     }
 
+    #[cold]
     fn text(&self, cores_bytes: usize) -> String {
         let range = |(first, last): &(u32, u32)| format!("{first}-{last}");
         let mut cores = joined(self.cores.iter().map(range));
@@ -106,6 +108,7 @@ impl HostInfo {
     }
 
     /// Reads a value; `None` if no process of this release wrote it.
+    #[cold]
     pub fn parse(value: &str) -> Option<HostInfo> {
         let [host, boot, namespace, cores, ancestors] = fields(value)?;
         if [host, boot, namespace].iter().any(|text| plain(text) != **text) {

@@ -46,6 +46,7 @@ const LAST_ROUND: u32 = 3;
 /// all processes of the job call it.
 /// # Errors
 /// A sentence; then no process has a place.
+#[cold]
 pub fn share_memory(
     link: &mut dyn KeyValueExchange,
     own: &HostInfo,
@@ -139,6 +140,7 @@ struct Seat<'a> {
 impl Seat<'_> {
     /// Makes or opens the memory of the group that a text of rank 0 has for this process; also returns the ranks that were refused.
     /// Collective. `again`: an earlier step has made rank 0 describe its memory already.
+    #[cold]
     fn take(
         &mut self,
         link: &mut dyn KeyValueExchange,
@@ -171,6 +173,7 @@ impl Seat<'_> {
     }
 
     /// The first rank of a group: makes its memory, if it has none, and describes it, without facts by what each rank has put.
+    #[cold]
     fn lead(
         &mut self,
         link: &mut dyn KeyValueExchange,
@@ -234,6 +237,7 @@ fn put(link: &mut dyn KeyValueExchange, key: &str, value: String) -> Result<(), 
 struct Survey(Result<Groups, LauncherError>);
 
 impl Survey {
+    #[cold]
     fn read(link: &mut dyn KeyValueExchange, child: u32, stride: u32) -> Result<Groups, LauncherError> {
         if stride == 1 {
             return host_of(link, child).map(|info| Groups::of(child, info));
@@ -277,6 +281,7 @@ fn survey_key(rank: u32, stride: u32) -> String {
 }
 
 /// Rank 0: describes its memory, and, if the ranks run on several hosts, puts those of each.
+#[cold]
 fn describe_all(
     link: &mut dyn KeyValueExchange,
     own: &HostInfo,
@@ -294,18 +299,21 @@ fn describe_all(
     Ok(groups)
 }
 
+#[cold]
 fn facts_of(own: &HostInfo, infos: &[HostInfo]) -> Facts {
     let shared = |pid: &&u32| infos.iter().all(|host| host.ancestors.contains(pid));
     Facts { cores: all_cores(infos), ancestor: own.ancestors.iter().find(shared).copied().unwrap_or(0) }
 }
 
 /// Records the number of cores of the processes of a host, and their common ancestor.
+#[cold]
 fn describe(own: &HostInfo, Facts { cores, ancestor }: Facts, job: &Job) {
     let quota = host::quota_cores().unwrap_or(u32::MAX);
     let launcher = if ancestor == 0 { own.ancestors.first().copied().unwrap_or(0) } else { ancestor };
     job.describe(if cores == 0 { job.cores() } else { cores.min(quota) }, launcher);
 }
 
+#[cold]
 fn host_of(link: &mut dyn KeyValueExchange, rank: u32) -> Result<HostInfo, LauncherError> {
     let value = link.get(rank, &host_key(rank))?;
     value.as_deref().and_then(HostInfo::parse).ok_or_else(|| {

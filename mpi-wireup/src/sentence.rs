@@ -103,6 +103,7 @@ pub(crate) fn agree_or_regroup(
 }
 
 /// The same where each process finds only values that were put, under the process that put them: rank 0 combines those of all.
+#[cold]
 fn agree_by_first(link: &mut dyn KeyValueExchange, key: &str, end: End<'_>) -> Result<Option<Refusals>, LauncherError> {
     let mut all = Verdict { key, end: Verdict::of(link.rank(), end) };
     all.put(link, 1)?;
@@ -142,6 +143,7 @@ impl Verdict<'_> {
     }
 
     /// As a text; with the ranks that were refused, or with their sentence alone.
+    #[cold]
     fn text(end: &Result<Option<Refusals>, LauncherError>, most: usize, with_ranks: bool) -> String {
         match end {
             Ok(None) => NO_FAILURE.to_owned(),
@@ -154,6 +156,7 @@ impl Verdict<'_> {
     }
 
     /// What a rank has put for some ranks.
+    #[cold]
     fn read(
         link: &mut dyn KeyValueExchange,
         from: u32,
@@ -202,6 +205,7 @@ impl Combined for Verdict<'_> {
 }
 
 /// A sentence as a value.
+#[cold]
 pub(crate) fn encoded(text: &str, most: usize) -> String {
     let mut value = String::new();
     for byte in text.bytes() {
@@ -220,6 +224,7 @@ pub(crate) fn encoded(text: &str, most: usize) -> String {
 }
 
 /// The sentence of a value; characters that are no code stay unchanged.
+#[cold]
 pub(crate) fn decoded(value: &str) -> String {
     let bytes = value.as_bytes();
     let mut text = Vec::new();

@@ -2,6 +2,7 @@
 //!
 //! Invariant: on each level a rank reads the values of fewer than [`FAN`] other ones; there are as many levels as the number of ranks
 //! has digits to this base.
+//! Functions that run once in a process are cold, so that they are not copied into each other.
 //! Not here: what the values are (`rendezvous`, `sentence`).
 
 use mpi_fabric::layout::MAX_RANKS;
@@ -25,7 +26,8 @@ pub(crate) trait Combined {
 /// Combines the values of all ranks in that of rank 0. Each has put its own, for a stride of 1. Collective.
 /// # Errors
 /// The launcher ends a fence, or does not accept a value.
-pub(crate) fn combine(link: &mut dyn KeyValueExchange, value: &mut impl Combined) -> Result<(), LauncherError> {
+#[cold]
+pub(crate) fn combine(link: &mut dyn KeyValueExchange, value: &mut dyn Combined) -> Result<(), LauncherError> {
     let (rank, size) = (link.rank(), link.size());
     let mut stride = 1;
     loop {
@@ -47,6 +49,7 @@ pub(crate) fn combine(link: &mut dyn KeyValueExchange, value: &mut impl Combined
 }
 
 /// Puts a text of any length, in parts.
+#[cold]
 pub(crate) fn put_long(link: &mut dyn KeyValueExchange, key: &str, text: &str) -> Result<(), LauncherError> {
     let most = link.longest_value().saturating_sub(8).max(1);
     let parts: Vec<&[u8]> = text.as_bytes().chunks(most).collect();
@@ -58,6 +61,7 @@ pub(crate) fn put_long(link: &mut dyn KeyValueExchange, key: &str, text: &str) -
 }
 
 /// The text that a rank has put, if it has.
+#[cold]
 pub(crate) fn get_long(link: &mut dyn KeyValueExchange, from: u32, key: &str) -> Result<Option<String>, LauncherError> {
     let (mut text, mut i, mut parts) = (String::new(), 0, 1);
     while i < parts {

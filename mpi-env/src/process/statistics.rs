@@ -27,6 +27,7 @@ const PERIOD: Duration = Duration::from_micros(100);
 
 impl Process {
     /// Writes the table, or does this process's part in that. Collective in a job on several hosts.
+    #[cold]
     pub(super) fn write_statistics(&self) {
         let (rank, all) = (self.rank(), (0..self.size()).collect::<Vec<_>>());
         let here = self.on_host.as_deref().unwrap_or(&all);
@@ -45,7 +46,7 @@ impl Process {
             .filter(|other| **other != 0)
             .for_each(|other| table.add_rank(&self.job, *other, *other, &state_name));
         let mut absent: Vec<u32> = all.iter().copied().filter(|other| !here.contains(other)).collect();
-        self.receive_ranks(&mut absent, |message, absent| {
+        self.receive_ranks(&mut absent, &mut |message, absent| {
             table.add_message(message, absent, &state_name);
         });
         let table = table.finish(self.by_host(absent));
@@ -54,6 +55,7 @@ impl Process {
 
     /// Whether the process of a rank on this host of several has ended before its count: the others do not wait for it, so that they
     /// send what it has counted.
+    #[cold]
     pub(super) fn misses_on_host(&self) -> bool {
         let here = self.on_host.as_deref().filter(|_| self.manager.is_some()).unwrap_or_default();
         let has_ended = |other: u32| {
@@ -63,6 +65,7 @@ impl Process {
     }
 
     /// Whether this process sends for its host: the lower ranks there have ended before their count.
+    #[cold]
     fn is_first_of(&self, here: &[u32]) -> bool {
         let lower = || here.iter().copied().filter(|other| *other < self.rank());
         let takes_part =
@@ -71,6 +74,7 @@ impl Process {
     }
 
     /// Sends the variables of the ranks of this host to rank 0.
+    #[cold]
     fn send_ranks(&self, here: &[u32]) {
         let Some(engine) = self.lasting_engine() else { return };
         let own = message_of(&self.job, self.rank());
@@ -90,7 +94,8 @@ impl Process {
 
     /// Receives the variables of ranks of other hosts until all of `absent` have come, none of them can come, or nothing comes any more.
     /// `add` takes a message and removes its rank from the list, if it is there.
-    fn receive_ranks(&self, absent: &mut Vec<u32>, mut add: impl FnMut(&[u8], &mut Vec<u32>)) {
+    #[cold]
+    fn receive_ranks(&self, absent: &mut Vec<u32>, add: &mut dyn FnMut(&[u8], &mut Vec<u32>)) {
         let Some(engine) = self.lasting_engine() else { return };
         let context = self.world.collective_context();
         // Two processes of a host may send, one of which has taken the other for ended.
@@ -99,7 +104,7 @@ impl Process {
                 return;
             }
             let mut came = None;
-            let over = poll(engine, SILENCE_LIMIT, |guard| {
+            let over = poll(engine, SILENCE_LIMIT, &mut |guard| {
                 // While a process of the job is lost, an error stands for "no message".
                 came = engine.improbe(guard, context, MPI_ANY_SOURCE, TAG).ok().flatten();
                 came.is_some() || !absent.iter().any(|rank| engine.is_alive(guard, *rank))
@@ -114,9 +119,10 @@ impl Process {
     }
 
     /// Waits until the processes of these ranks, which share memory with this one, have ended their count or have ended.
+    #[cold]
     fn await_counts(&self, here: &[u32]) {
         let mut counting = here.to_vec();
-        poll(&self.engine, COUNT_LIMIT, |guard| {
+        poll(&self.engine, COUNT_LIMIT, &mut |guard| {
             let _ = self.engine.progress(guard);
             counting.retain(|rank| !FinalizeShare::is_ended(&self.job, *rank) && self.engine.is_alive(guard, *rank));
             counting.is_empty()
@@ -129,6 +135,7 @@ impl Process {
     }
 
     /// Ranks of other hosts, by host; those of hosts that are not known together, without a name.
+    #[cold]
     fn by_host(&self, mut ranks: Vec<u32>) -> Vec<HostRanks> {
         let mut hosts = self.job.hosts();
         for host in &mut hosts {
@@ -142,9 +149,10 @@ impl Process {
 }
 
 /// The data of a message, if it is complete in time and without an error.
+#[cold]
 fn completed(engine: &Engine, message: OwnedMessage<u8>) -> Option<Vec<u8>> {
     let mut fault = Ok(());
-    let over = poll(engine, SILENCE_LIMIT, |guard| {
+    let over = poll(engine, SILENCE_LIMIT, &mut |guard| {
         message.is_complete(guard).unwrap_or_else(|error| {
             fault = Err(error);
             true
@@ -155,7 +163,8 @@ fn completed(engine: &Engine, message: OwnedMessage<u8>) -> Option<Vec<u8>> {
 }
 
 /// Looks again and again until it is over, or a time has passed; whether it is over.
-fn poll(engine: &Engine, limit: Duration, mut is_over: impl FnMut(&mut Guard<'_>) -> bool) -> bool {
+#[cold]
+fn poll(engine: &Engine, limit: Duration, is_over: &mut dyn FnMut(&mut Guard<'_>) -> bool) -> bool {
     let end = Instant::now() + limit;
     loop {
         if is_over(&mut engine.lock()) {

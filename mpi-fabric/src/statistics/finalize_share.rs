@@ -43,11 +43,13 @@ impl FinalizeShare {
 
 impl FinalizeShare {
     /// Marks the values of the process as final, after the last [`FinalizeShare::record`].
+    #[cold]
     pub fn end(self, memory: &JobInstruments) {
         memory.allocate(1, &BlockDescription { block: END, variables: &[], object: FINALIZE });
     }
 
     /// Whether a rank has called [`FinalizeShare::end`]; never, if its memory had no room. Panics if there is no such rank.
+    #[cold]
     pub fn is_ended(job: &Job, rank: u32) -> bool {
         instruments::read(job, rank).iter().any(|block| block.type_name == END && block.object == FINALIZE)
     }

@@ -18,6 +18,7 @@ const EACH: usize = 4 + BLOCK_PAGE_BYTES;
 pub const LONGEST_OF_RANK: usize = 4 + PAGES as usize * EACH;
 
 /// The message of a rank. Panics if the job has no such rank.
+#[cold]
 pub fn message_of(job: &Job, rank: u32) -> Vec<u8> {
     let mut message = rank.to_le_bytes().to_vec();
     for page in 0..PAGES {
@@ -31,6 +32,7 @@ pub fn message_of(job: &Job, rank: u32) -> Vec<u8> {
 
 impl Table {
     /// Adds the rank of a message, if it is among `wanted`, and removes it there; whether it was.
+    #[cold]
     pub fn add_message(&mut self, message: &[u8], wanted: &mut Vec<u32>, state_name: StateName<'_>) -> bool {
         let Some((rank, pages)) = message.split_first_chunk() else { return false };
         let rank = u32::from_le_bytes(*rank);

@@ -61,6 +61,7 @@ impl Table {
     }
 
     /// Adds the variables of a rank, which a job memory has at a place. Panics if there is no such rank or place.
+    #[cold]
     pub fn add_rank(&mut self, job: &Job, place: u32, rank: u32, state_name: StateName<'_>) {
         let (at, summary) = (rank as usize, self.summary);
         let mut shares = Vec::new();
@@ -81,6 +82,7 @@ impl Table {
     }
 
     /// The table with the ranks of hosts whose variables have not come, and without the rows that are 0 everywhere.
+    #[cold]
     pub fn finish(mut self, absent: Vec<HostRanks>) -> Table {
         self.rows.retain(|_, row| row.words.iter().any(|word| word.unwrap_or(0) != 0));
         self.absent = absent;
@@ -103,6 +105,7 @@ impl Table {
     }
 
     /// Moves what the library counted for itself from the row of the process to a row of its own.
+    #[cold]
     fn move_share(&mut self, rank: usize, share: VariableReading, summary: bool, state_name: StateName<'_>) {
         let key = (String::new(), printable(&share.name), share.class);
         if let Some(word) = self.rows.get_mut(&key).and_then(|row| row.words[rank].as_mut()) {
@@ -113,6 +116,7 @@ impl Table {
         }
     }
 
+    #[cold]
     fn add(&mut self, rank: usize, object: &str, variable: VariableReading, state_name: StateName<'_>) {
         let VariableReading { name, unit, class, value_type, word, .. } = variable;
         // States, like other ints, may be negative.

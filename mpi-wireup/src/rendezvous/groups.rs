@@ -42,6 +42,7 @@ impl Groups {
     }
 
     /// Adds the groups of ranks that are all higher: those of one host become one.
+    #[cold]
     pub(super) fn add(&mut self, higher: Groups) {
         for new in higher.groups {
             match self.groups.iter_mut().find(|group| group.info.is_same_as(&new.info)) {
@@ -55,12 +56,14 @@ impl Groups {
     }
 
     /// As a text for [`Groups::parse`].
+    #[cold]
     pub(super) fn to_joint_text(&self) -> String {
         let field = |group: &Group| format!("{}@{}", rank_list::to_text(&group.ranks), group.info.to_joint_value());
         self.groups.iter().map(field).collect::<Vec<_>>().join("|")
     }
 
     /// Reads a text; `None` if it is not that of groups of exactly these ranks.
+    #[cold]
     pub(super) fn parse(text: &str, of: Range<u32>) -> Option<Groups> {
         let mut found = Groups { groups: Vec::new() };
         let mut is_there = vec![false; of.len()];
@@ -109,6 +112,7 @@ impl Groups {
 
     /// Makes new groups of the ranks that were refused the memory of theirs: one of those of each class, or one of each rank if
     /// `alone` is set. The first rank of a group has made the memory; if it is in the list, it stays where it is.
+    #[cold]
     pub(super) fn split(&mut self, refused: &[(u32, String)], alone: bool) {
         let mut new: Vec<(&str, Group)> = Vec::new();
         for Group { info, ranks } in &mut self.groups {
@@ -136,6 +140,7 @@ impl Groups {
     }
 
     /// A new secret and all groups, as text.
+    #[cold]
     pub(super) fn to_text(&self) -> Result<String, LauncherError> {
         let field = |Group { info, ranks }: &Group| {
             let ancestor = info.ancestors.first().copied().unwrap_or(0);
@@ -158,6 +163,7 @@ pub(super) struct Part {
 
 /// # Errors
 /// A sentence: the text is not that of groups, one of which has the rank.
+#[cold]
 pub(super) fn own_part(text: &str, rank: u32, size: u32) -> Result<Part, LauncherError> {
     let read = || {
         let mut fields = text.split(';');
@@ -184,6 +190,7 @@ pub(super) fn own_part(text: &str, rank: u32, size: u32) -> Result<Part, Launche
 }
 
 /// The number of different cores in all lists.
+#[cold]
 pub(super) fn all_cores(hosts: &[HostInfo]) -> u32 {
     let mut ranges: Vec<(u32, u32)> = hosts.iter().flat_map(|host| host.cores.iter().copied()).collect();
     ranges.sort_unstable();
