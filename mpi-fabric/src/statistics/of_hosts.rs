@@ -78,7 +78,7 @@ mod tests {
         let endpoints = Endpoint::threads(3).expect("memory for three ranks");
         let job = endpoints[0].job().clone();
         for rank in 0..3 {
-            let block: &'static HostBlock = mpi_t::place(&endpoints[rank].instrument_memory(), "");
+            let block: &'static HostBlock = mpi_t::place(&*endpoints[rank].instrument_memory(), "");
             block.things.add(10 << rank);
             job.set_life(rank as u32, Life::Finalised);
         }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_message_with_a_wrong_length_or_number_has_no_effect() {
         let endpoints = Endpoint::threads(1).expect("memory for one rank");
-        let block: &'static HostBlock = mpi_t::place(&endpoints[0].instrument_memory(), "");
+        let block: &'static HostBlock = mpi_t::place(&*endpoints[0].instrument_memory(), "");
         block.things.add(1);
         let message = message_of(endpoints[0].job(), 0);
         let mut twice = message.clone();
@@ -120,7 +120,7 @@ mod tests {
         #[test]
         fn any_pages_are_a_table(damage in proptest::collection::vec((0usize..40_000, any::<u8>()), 1..200)) {
             let endpoints = Endpoint::threads(1).expect("memory for one rank");
-            let _: &'static HostBlock = mpi_t::place(&endpoints[0].instrument_memory(), "");
+            let _: &'static HostBlock = mpi_t::place(&*endpoints[0].instrument_memory(), "");
             let mut message = message_of(endpoints[0].job(), 0);
             let length = message.len();
             damage.into_iter().for_each(|(at, byte)| message[4 + at % (length - 4)] = byte);
