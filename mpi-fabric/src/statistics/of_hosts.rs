@@ -77,10 +77,10 @@ mod tests {
     fn a_table_has_the_ranks_whose_messages_came_and_names_the_others() {
         let endpoints = Endpoint::threads(3).expect("memory for three ranks");
         let job = endpoints[0].job().clone();
-        for rank in 0..3 {
-            let block: &'static HostBlock = mpi_t::place(&*endpoints[rank].instrument_memory(), "");
-            block.things.add(10 << rank);
-            job.set_life(rank as u32, Life::Finalised);
+        for endpoint in &endpoints {
+            let block: &'static HostBlock = mpi_t::place(&*endpoint.instrument_memory(), "");
+            block.things.add(10 << endpoint.rank());
+            job.set_life(endpoint.rank(), Life::Finalised);
         }
         let (mut table, mut wanted) = (Table::of(4, true), vec![1, 2, 3]);
         table.add_rank(&job, 0, 0, NAMES);

@@ -211,8 +211,8 @@ fn the_operations_of_a_rank_grow_with_the_logarithm_of_the_number_of_ranks() {
     fn block(rank: u32, size: u32) -> HostInfo {
         HostInfo { boot: format!("b{}", rank * HOSTS / size), ..HostInfo::own() }
     }
-    let hosts: [(u32, fn(u32) -> HostInfo); 3] =
-        [(8, |rank| block(rank, 8)), (64, |rank| block(rank, 64)), (512, |rank| block(rank, 512))];
+    type Job = (u32, fn(u32) -> HostInfo);
+    let hosts: [Job; 3] = [(8, |rank| block(rank, 8)), (64, |rank| block(rank, 64)), (512, |rank| block(rank, 512))];
     for waits in [false, true] {
         let mut found = Vec::new();
         for (size, host_of) in hosts {
