@@ -167,10 +167,7 @@ impl Process {
         // synchronisation overtakes none of them. Pending operations of sessions are not waited for.
         let share = (self.statistics.at_end.get() != 0).then(|| FinalizeShare::begin(&self.memory));
         // Processes that were aborted are not waited for.
-        let met = match share.is_some() && self.misses_on_host() {
-            true => Ok(()),
-            false => self.coll.synchronize_to_end(&self.world),
-        };
+        let met = self.coll.synchronize_to_end(&self.world);
         let met = met.or_else(|error| if error.class() == MPI_ERR_PROC_ABORTED { Ok(()) } else { Err(error) });
         let left = self.depart();
         if let Some(share) = share {

@@ -53,17 +53,6 @@ impl Process {
         self.statistics.write_table(&table, None).unwrap_or_else(|sentence| self.warn(&sentence));
     }
 
-    /// Whether the process of a rank on this host of several has ended before its count: the others do not wait for it, so that they
-    /// send what it has counted.
-    #[cold]
-    pub(super) fn misses_on_host(&self) -> bool {
-        let here = self.on_host.as_deref().filter(|_| self.manager.is_some()).unwrap_or_default();
-        let has_ended = |other: u32| {
-            !FinalizeShare::is_ended(&self.job, other) && !self.engine.is_alive(&self.engine.lock(), other)
-        };
-        here.iter().any(|other| has_ended(*other))
-    }
-
     /// Whether this process sends for its host: the lower ranks there have ended before their count.
     #[cold]
     fn is_first_of(&self, here: &[u32]) -> bool {
