@@ -1,11 +1,13 @@
 //! A table of all ranks' performance variables at the end of a job, read from the job memory, so that it includes ranks
 //! that died.
 //!
-//! `mpiexec` writes it; under another launcher, or without one, rank 0 does in `MPI_Finalize`.
+//! `mpiexec` writes it; under another launcher, or without one, rank 0 does in `MPI_Finalize`, with what a process of each other
+//! host sends of the ranks there.
 //! Invariant: a rank's memory is input: whatever it contains, the table has one line for each variable.
 //! Not here: the variables and their memory (mpi-fabric, mpi-t).
 
 mod finalize_share;
+mod of_hosts;
 mod table;
 
 use std::io::Write as _;
@@ -15,6 +17,7 @@ use mpi_t::{EnumDef, Text};
 
 use crate::Job;
 pub use finalize_share::FinalizeShare;
+pub use of_hosts::{LONGEST_OF_RANK, message_of};
 pub use table::{Row, Table};
 
 const EXTENTS: EnumDef = EnumDef { name: "stats_at_end", items: &[(0, "off"), (1, "summary"), (2, "all")] };
@@ -28,8 +31,8 @@ mpi_t::cvars! {
         /// are counted by name. summary: counters and times of the processes and of MPI_COMM_WORLD; all: also levels,
         /// sizes and states, what the library counted for itself in MPI_Finalize, and all objects that were not freed,
         /// communicators by their names. Variables of plug-ins are included; arrays and watermarks are not. mpiexec
-        /// writes the table, dead ranks included; under another launcher, or without one, rank 0 does in MPI_Finalize.
-        /// Takes effect for the whole job, so set it by file, environment or option.
+        /// writes the table, dead ranks included; under another launcher, or without one, rank 0 does in MPI_Finalize, of
+        /// the ranks of all hosts. Takes effect for the whole job, so set it on all hosts, by file, environment or option.
         pub at_end: i32 = 0 => {
             name: "stats_at_end", unit: "", category: "stats", scope: Constant, states: &EXTENTS,
             verbosity: UserBasic },
@@ -54,7 +57,18 @@ impl StatisticsSettings {
         if self.at_end.get() == 0 {
             return Ok(());
         }
-        let table = Table::read(job, self.at_end.get() == SUMMARY, state_name);
+        self.write_table(&Table::read(job, self.is_summary(), state_name), name)
+    }
+
+    /// Whether the table has counters and times of the processes and of `MPI_COMM_WORLD` alone.
+    pub fn is_summary(&self) -> bool {
+        self.at_end.get() == SUMMARY
+    }
+
+    /// Writes a table, whether the setting requests it or not.
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn write_table(&self, table: &Table, name: Option<&str>) -> Result<(), String> {
         let text = if self.format.get() == 1 { table.json(name) } else { table.text(name) };
         let mut file = self.file.get().to_string();
         if !file.is_empty() {

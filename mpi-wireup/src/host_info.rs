@@ -14,6 +14,8 @@ const FORMAT: &str = "f1";
 const ANCESTORS: usize = 16;
 /// Longest list of cores in a value, in bytes; a longer one is replaced by its first and last core.
 const CORES_BYTES: usize = 256;
+/// The same of several processes together, whose text is put in parts.
+const JOINT_CORES_BYTES: usize = 4096;
 
 /// The host of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,11 +69,37 @@ impl HostInfo {
         self.boot == other.boot && self.namespace != other.namespace
     }
 
+    /// Adds what another process of this host has put: all cores of both, and the ancestors that they have in common.
+    #[cold]
+    pub fn join(&mut self, other: &HostInfo) {
+        self.cores.extend(&other.cores);
+        self.cores.sort_unstable();
+        let mut joint: Vec<(u32, u32)> = Vec::new();
+        for (first, last) in self.cores.drain(..) {
+            match joint.last_mut() {
+                Some((_, end)) if first <= *end + 1 => *end = last.max(*end),
+                _ => joint.push((first, last)),
+            }
+        }
+        self.cores = joint;
+        self.ancestors.retain(|pid| other.ancestors.contains(pid));
+    }
+
     /// As a value.
     pub fn to_value(&self) -> String {
+        self.text(CORES_BYTES)
+    }
+
+    /// As a text that stands for several processes.
+    pub fn to_joint_value(&self) -> String {
+        self.text(JOINT_CORES_BYTES)
+    }
+
+    #[cold]
+    fn text(&self, cores_bytes: usize) -> String {
         let range = |(first, last): &(u32, u32)| format!("{first}-{last}");
         let mut cores = joined(self.cores.iter().map(range));
-        if cores.len() > CORES_BYTES {
+        if cores.len() > cores_bytes {
             cores = format!("{}-{}", self.cores[0].0, self.cores[self.cores.len() - 1].1);
         }
         let ancestors = joined(self.ancestors.iter().map(u32::to_string));
@@ -80,6 +108,7 @@ impl HostInfo {
     }
 
     /// Reads a value; `None` if no process of this release wrote it.
+    #[cold]
     pub fn parse(value: &str) -> Option<HostInfo> {
         let [host, boot, namespace, cores, ancestors] = fields(value)?;
         if [host, boot, namespace].iter().any(|text| plain(text) != **text) {
@@ -206,6 +235,23 @@ mod tests {
         let cores = (0..400).map(|core| (2 * core, 2 * core)).collect();
         let info = HostInfo { cores, ..HostInfo::own() };
         assert_eq!(HostInfo::parse(&info.to_value()).unwrap().cores, [(0, 798)]);
+    }
+
+    #[test]
+    fn processes_of_a_host_have_all_cores_of_both_and_the_ancestors_of_each() {
+        let of = |cores: &[(u32, u32)], ancestors: &[u32]| HostInfo {
+            cores: cores.to_vec(),
+            ancestors: ancestors.to_vec(),
+            ..HostInfo::own()
+        };
+        let mut one = of(&[(0, 1), (6, 9)], &[50, 7, 1]);
+        one.join(&of(&[(2, 3), (8, 12), (20, 20)], &[60, 7, 1]));
+        assert_eq!((&one.cores, &one.ancestors), (&vec![(0, 3), (6, 12), (20, 20)], &vec![7, 1]));
+        one.join(&of(&[], &[]));
+        assert_eq!((one.cores.len(), one.ancestors.len()), (3, 0));
+        let scattered = of(&(0..100).map(|core| (2 * core, 2 * core)).collect::<Vec<_>>(), &[]);
+        assert_eq!(HostInfo::parse(&scattered.to_joint_value()).unwrap().cores.len(), 100);
+        assert_eq!(HostInfo::parse(&scattered.to_value()).unwrap().cores, [(0, 198)]);
     }
 
     #[test]

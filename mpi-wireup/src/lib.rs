@@ -27,6 +27,7 @@ mod sentence;
 pub mod spawn_request;
 mod spawner;
 mod time_limit;
+mod tree;
 mod waiting;
 
 pub use directory::Directory;

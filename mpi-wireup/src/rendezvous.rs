@@ -1,8 +1,8 @@
 //! The rendezvous of the processes of a job that another launcher started: those that can agree on one job memory.
 //!
 //! Each process puts its host info. Rank 0 creates a job memory and puts its address: a descriptor of its own, which
-//! the others open through `/proc`. After a fence rank 0 finds out which processes run on which host. If all are on its
-//! host, the others open the memory. Otherwise rank 0 puts the ranks of each host, and after another fence the first rank of each
+//! the others open through `/proc`. Then rank 0 has which processes run on which host, combined by a tree (`tree`). If all are on
+//! its host, the others open the memory. Otherwise rank 0 puts the ranks of each host, and after another fence the first rank of each
 //! other host does there what rank 0 does on its host.
 //!
 //! The system may refuse a process the memory of another one: containers of one host can have one process id namespace and
@@ -28,8 +28,9 @@ use mpi_fabric::{Attachment, Job, host};
 use crate::host_info::{HostInfo, access_class};
 use crate::hosts::OverHosts;
 use crate::launcher::{KeyValueExchange, LauncherError};
-use crate::sentence::{End, Refusals, agree_or_regroup};
-use groups::Groups;
+use crate::sentence::{End, Refusals, agree_or_regroup, decoded, encoded};
+use crate::tree::{Combined, combine, get_long, put_long};
+use groups::{Facts, Groups, Part, all_cores};
 use memory::Found;
 
 const ADDRESS: &str = "ferrum-job";
@@ -45,6 +46,7 @@ const LAST_ROUND: u32 = 3;
 /// all processes of the job call it.
 /// # Errors
 /// A sentence; then no process has a place.
+#[cold]
 pub fn share_memory(
     link: &mut dyn KeyValueExchange,
     own: &HostInfo,
@@ -57,11 +59,12 @@ pub fn share_memory(
     let appnum = link.program()?;
     put(link, &host_key(rank), own.to_value())?;
     let made = if rank == 0 { Some(memory::make(link, ADDRESS, ring_bytes)) } else { None };
-    link.fence()?;
+    let mut survey = Survey(Ok(Groups::of(rank, own.clone())));
+    combine(link, &mut survey)?;
     let (mut groups, mut refusal) = (None, None);
     let found = match &made {
         // Rank 0 keeps the memory open until all have opened it, also when its check fails.
-        Some(Ok(job)) => survey(link, own, job).and_then(|found| {
+        Some(Ok(job)) => survey.0.and_then(|found| describe_all(link, own, found, job)).and_then(|found| {
             refusal = found.first_apart().map(no_common_ids);
             groups = Some(found);
             memory::keep(job)
@@ -80,7 +83,7 @@ pub fn share_memory(
     let found = found?;
     let tried = if rank == 0 || matches!(found, Found::OnAnotherHost) { None } else { Some(0) };
     let mut seat = Seat { own, ring_bytes, job: made.and_then(Result::ok), tried, found };
-    let mut part = match get_long(link, HOSTS)? {
+    let mut part = match get_long(link, 0, HOSTS)? {
         Some(text) => {
             let (part, more) = seat.take(link, &text, HOST_FAILURE, false)?;
             refused = Refusals::both(refused, more);
@@ -102,7 +105,7 @@ pub fn share_memory(
             put_long(link, &key, &groups.to_text()?)?;
         }
         link.fence()?;
-        let text = get_long(link, &key)?;
+        let text = get_long(link, 0, &key)?;
         let text = text.ok_or_else(|| LauncherError("rank 0 has put no ranks that share memory".into()))?;
         let (new, more) = seat.take(link, &text, &format!("{FAILURE}-{round}"), true)?;
         (part, refused) = (Some(new), more);
@@ -114,7 +117,8 @@ pub fn share_memory(
         return Err(LauncherError(format!("rank 0 did not see the host of rank {rank}")));
     };
     let place = Attachment { fd: fd.into_raw_fd(), job_id, rank, size, appnum };
-    Ok((place, part.map(|(secret, hosts)| OverHosts { here: hosts[0].ranks.as_slice().into(), secret, refusal })))
+    let over = |part: Part| OverHosts { here: part.hosts[0].ranks.as_slice().into(), secret: part.secret, refusal };
+    Ok((place, part.map(over)))
 }
 
 /// Why a rank of the machine of rank 0 is in another group, where the memory was not tried.
@@ -133,12 +137,10 @@ struct Seat<'a> {
     found: Found,
 }
 
-/// The secret of a job and its groups, that of a process first.
-type Part = (u128, Vec<HostRanks>);
-
 impl Seat<'_> {
     /// Makes or opens the memory of the group that a text of rank 0 has for this process; also returns the ranks that were refused.
     /// Collective. `again`: an earlier step has made rank 0 describe its memory already.
+    #[cold]
     fn take(
         &mut self,
         link: &mut dyn KeyValueExchange,
@@ -147,10 +149,12 @@ impl Seat<'_> {
         again: bool,
     ) -> Result<(Part, Option<Refusals>), LauncherError> {
         let rank = link.rank();
-        let (secret, hosts) = groups::own_part(text, rank, link.size())?;
-        let first = hosts[0].ranks[0];
+        let part = groups::own_part(text, rank, link.size())?;
+        let first = part.hosts[0].ranks[0];
         let leads = first == rank && (rank != 0 || again);
-        let led = if leads { self.lead(link, &hosts) } else { Ok(()) };
+        // After a refusal the facts are those of all ranks of the host, of which the group is a part.
+        let facts = (!again).then_some(part.facts);
+        let led = if leads { self.lead(link, &part.hosts, facts) } else { Ok(()) };
         link.fence()?;
         let has_memory = first == rank || matches!(self.found, Found::Memory(..));
         let refused = match led {
@@ -165,19 +169,31 @@ impl Seat<'_> {
                 refused
             }
         };
-        Ok(((secret, hosts), refused))
+        Ok((part, refused))
     }
 
-    /// The first rank of a group: makes its memory, if it has none, and describes it.
-    fn lead(&mut self, link: &mut dyn KeyValueExchange, hosts: &[HostRanks]) -> Result<(), LauncherError> {
+    /// The first rank of a group: makes its memory, if it has none, and describes it, without facts by what each rank has put.
+    #[cold]
+    fn lead(
+        &mut self,
+        link: &mut dyn KeyValueExchange,
+        hosts: &[HostRanks],
+        facts: Option<Facts>,
+    ) -> Result<(), LauncherError> {
         let key = address_key(link.rank());
         let job = match &mut self.job {
             Some(job) => job,
             none => none.insert(memory::make(link, &key, self.ring_bytes)?),
         };
         self.found = memory::keep(job)?;
-        let infos = hosts[0].ranks.iter().map(|rank| host_of(link, *rank)).collect::<Result<Vec<_>, _>>()?;
-        describe_by(self.own, &infos, job);
+        let facts = match facts {
+            Some(facts) => facts,
+            None => {
+                let infos = hosts[0].ranks.iter().map(|rank| host_of(link, *rank)).collect::<Result<Vec<_>, _>>()?;
+                facts_of(self.own, &infos)
+            }
+        };
+        describe(self.own, facts, job);
         job.set_hosts(hosts);
         Ok(())
     }
@@ -202,36 +218,6 @@ fn address_key(first: u32) -> String {
     format!("ferrum-job-{first}")
 }
 
-/// Puts a text of any length, in parts.
-fn put_long(link: &mut dyn KeyValueExchange, key: &str, text: &str) -> Result<(), LauncherError> {
-    let most = link.longest_value().saturating_sub(8).max(1);
-    let parts: Vec<&[u8]> = text.as_bytes().chunks(most).collect();
-    for (i, part) in parts.iter().enumerate() {
-        // The text is plain ASCII.
-        link.put(&format!("{key}-{i}"), &format!("{}:{}", parts.len(), String::from_utf8_lossy(part)))?;
-    }
-    Ok(())
-}
-
-/// The text that rank 0 has put, if it has.
-fn get_long(link: &mut dyn KeyValueExchange, key: &str) -> Result<Option<String>, LauncherError> {
-    let (mut text, mut i, mut parts) = (String::new(), 0, 1);
-    while i < parts {
-        let Some(value) = link.get(0, &format!("{key}-{i}"))? else { break };
-        let Some((count, part)) = value.split_once(':') else { break };
-        parts = count.parse().unwrap_or(0).min(MAX_RANKS);
-        text += part;
-        i += 1;
-    }
-    if i == parts && i > 0 {
-        Ok(Some(text))
-    } else if i == 0 || parts == 0 {
-        Ok(None)
-    } else {
-        Err(LauncherError(format!("the launcher has lost a part of the value {key}")))
-    }
-}
-
 fn host_key(rank: u32) -> String {
     format!("ferrum-host-{rank}")
 }
@@ -247,13 +233,61 @@ fn put(link: &mut dyn KeyValueExchange, key: &str, value: String) -> Result<(), 
     link.put(key, &value)
 }
 
-/// Rank 0: reads the host info of all ranks. If they run on several hosts, puts the ranks of each.
-fn survey(link: &mut dyn KeyValueExchange, own: &HostInfo, job: &Job) -> Result<Groups, LauncherError> {
-    let mut infos = vec![own.clone()];
-    for rank in 1..link.size() {
-        infos.push(host_of(link, rank)?);
+/// What the ranks of a part of the job have put about their hosts, or why that is not usable.
+struct Survey(Result<Groups, LauncherError>);
+
+impl Survey {
+    #[cold]
+    fn read(link: &mut dyn KeyValueExchange, child: u32, stride: u32) -> Result<Groups, LauncherError> {
+        if stride == 1 {
+            return host_of(link, child).map(|info| Groups::of(child, info));
+        }
+        let ranks = child..link.size().min(child + stride);
+        let text = get_long(link, child, &survey_key(child, stride))?.unwrap_or_default();
+        match text.strip_prefix('-') {
+            Some(sentence) => Err(LauncherError(decoded(sentence))),
+            None => text.strip_prefix('+').and_then(|text| Groups::parse(text, ranks.clone())).ok_or_else(|| {
+                LauncherError(format!(
+                    "rank {child} put {text:?} where the hosts of ranks {child}-{} belong",
+                    ranks.end - 1
+                ))
+            }),
+        }
     }
-    let groups = Groups::by_host(infos);
+}
+
+impl Combined for Survey {
+    fn add_of(&mut self, link: &mut dyn KeyValueExchange, child: u32, stride: u32) {
+        if let Ok(groups) = &mut self.0 {
+            match Survey::read(link, child, stride) {
+                Ok(higher) => groups.add(higher),
+                Err(trouble) => self.0 = Err(trouble),
+            }
+        }
+    }
+
+    fn put(&self, link: &mut dyn KeyValueExchange, stride: u32) -> Result<(), LauncherError> {
+        let text = match &self.0 {
+            Ok(groups) => format!("+{}", groups.to_joint_text()),
+            Err(trouble) => format!("-{}", encoded(&trouble.0, link.longest_value())),
+        };
+        let key = survey_key(link.rank(), stride);
+        put_long(link, &key, &text)
+    }
+}
+
+fn survey_key(rank: u32, stride: u32) -> String {
+    format!("ferrum-hosts-{stride}-{rank}")
+}
+
+/// Rank 0: describes its memory, and, if the ranks run on several hosts, puts those of each.
+#[cold]
+fn describe_all(
+    link: &mut dyn KeyValueExchange,
+    own: &HostInfo,
+    groups: Groups,
+    job: &Job,
+) -> Result<Groups, LauncherError> {
     groups.check_sizes()?;
     if !groups.is_one() {
         put_long(link, HOSTS, &groups.to_text()?)?;
@@ -261,19 +295,25 @@ fn survey(link: &mut dyn KeyValueExchange, own: &HostInfo, job: &Job) -> Result<
     } else if link.waits_for_values() {
         link.put(&format!("{HOSTS}-0"), "0:")?;
     }
-    describe_by(own, &groups.infos_of_first(), job);
+    describe(own, facts_of(own, std::slice::from_ref(groups.info_of_first())), job);
     Ok(groups)
 }
 
-/// Records the number of cores of the processes of a host, and their common ancestor.
-fn describe_by(own: &HostInfo, infos: &[HostInfo], job: &Job) {
-    let cores = all_cores(infos);
-    let quota = host::quota_cores().unwrap_or(u32::MAX);
+#[cold]
+fn facts_of(own: &HostInfo, infos: &[HostInfo]) -> Facts {
     let shared = |pid: &&u32| infos.iter().all(|host| host.ancestors.contains(pid));
-    let launcher = own.ancestors.iter().find(shared).or(own.ancestors.first());
-    job.describe(if cores == 0 { job.cores() } else { cores.min(quota) }, launcher.copied().unwrap_or(0));
+    Facts { cores: all_cores(infos), ancestor: own.ancestors.iter().find(shared).copied().unwrap_or(0) }
 }
 
+/// Records the number of cores of the processes of a host, and their common ancestor.
+#[cold]
+fn describe(own: &HostInfo, Facts { cores, ancestor }: Facts, job: &Job) {
+    let quota = host::quota_cores().unwrap_or(u32::MAX);
+    let launcher = if ancestor == 0 { own.ancestors.first().copied().unwrap_or(0) } else { ancestor };
+    job.describe(if cores == 0 { job.cores() } else { cores.min(quota) }, launcher);
+}
+
+#[cold]
 fn host_of(link: &mut dyn KeyValueExchange, rank: u32) -> Result<HostInfo, LauncherError> {
     let value = link.get(rank, &host_key(rank))?;
     value.as_deref().and_then(HostInfo::parse).ok_or_else(|| {
@@ -282,18 +322,6 @@ fn host_of(link: &mut dyn KeyValueExchange, rank: u32) -> Result<HostInfo, Launc
             "rank {rank} put {has} where its host info belongs; all processes of a job have to be of one release of this library"
         ))
     })
-}
-
-/// The number of different cores in all lists.
-fn all_cores(hosts: &[HostInfo]) -> u32 {
-    let mut ranges: Vec<(u32, u32)> = hosts.iter().flat_map(|host| host.cores.iter().copied()).collect();
-    ranges.sort_unstable();
-    let (mut count, mut next) = (0, 0);
-    for (first, last) in ranges {
-        count += (last + 1).saturating_sub(first.max(next));
-        next = next.max(last + 1);
-    }
-    count
 }
 
 #[cfg(test)]

@@ -3,7 +3,10 @@
 //!
 //! Invariant: any value that is read becomes one line of text.
 
+use std::ops::Range;
+
 use crate::launcher::{KeyValueExchange, LauncherError};
+use crate::tree::{Combined, combine, get_long, put_long};
 
 /// The value of a process without a failure, and what the value of another one begins with.
 const NO_FAILURE: &str = "+";
@@ -18,7 +21,7 @@ pub(crate) enum End<'a> {
     Ready,
     /// The system refuses this process the memory of another one.
     Refused {
-        /// A text without blanks, `,` and `~`, equal for processes that probably have access to each other's memory.
+        /// A text without blanks, `,`, `/`, `:` and `~`, equal for processes that probably have access to each other's memory.
         class: &'a str,
         /// A sentence: what was refused, and why.
         why: &'a str,
@@ -71,7 +74,7 @@ pub(crate) fn agree(
 }
 
 /// As [`agree`], for a step in which processes may be refused: `None` if none was. Without a refusal this costs each process one
-/// request more than [`agree`], or none where values are waited for; with one it costs rank 0 a request for each process.
+/// request more than [`agree`], or none where values are waited for; with one, the values of all are combined by a tree.
 pub(crate) fn agree_or_regroup(
     link: &mut dyn KeyValueExchange,
     key: &str,
@@ -84,89 +87,126 @@ pub(crate) fn agree_or_regroup(
     match end {
         End::Ready => {}
         End::Failed(failure) => trouble = Some(failure.clone()),
-        End::Refused { class, why } => {
-            trouble = link.put(&refused_key(key, link.rank()), class).err();
+        End::Refused { why, .. } => {
             // Another process may have put a sentence already; one is enough.
             let _ = link.put(&any, &encoded(why, link.longest_value()));
         }
     }
     agree(link, key, trouble.as_ref())?;
-    let Some(why) = link.get(0, &any)? else {
+    if link.get(0, &any)?.is_none() {
         return match end {
             End::Refused { .. } => Err(LauncherError(format!("the launcher has lost the value {any}"))),
             _ => Ok(None),
         };
-    };
-    let mut ranks = Vec::new();
-    if link.rank() == 0 {
-        for rank in 1..link.size() {
-            ranks.extend(link.get(rank, &refused_key(key, rank))?.map(|class| (rank, class)));
-        }
     }
-    Ok(Some(Refusals { ranks, why: decoded(&why) }))
+    agree_by_first(link, &format!("{key}-who"), end)
 }
 
-fn refused_key(key: &str, rank: u32) -> String {
-    format!("{key}-refused-{rank}")
-}
-
-/// The same where each process finds only values that were put, under the process that put them: rank 0 reads those of all.
+/// The same where each process finds only values that were put, under the process that put them: rank 0 combines those of all.
+#[cold]
 fn agree_by_first(link: &mut dyn KeyValueExchange, key: &str, end: End<'_>) -> Result<Option<Refusals>, LauncherError> {
-    let most = link.longest_value() - 1;
-    let value = |end: End<'_>| match end {
-        End::Ready => NO_FAILURE.to_owned(),
-        End::Refused { class, why } => {
-            format!("{REFUSED}{class},{}", encoded(why, most.saturating_sub(class.len() + 1)))
-        }
-        End::Failed(trouble) => format!("{FAILED}{}", encoded(&trouble.0, most)),
-    };
-    link.put(key, &value(end))?;
-    link.fence()?;
+    let mut all = Verdict { key, end: Verdict::of(link.rank(), end) };
+    all.put(link, 1)?;
+    combine(link, &mut all)?;
     let of_all = format!("{key}-all");
-    let mut ranks = Vec::new();
     if link.rank() == 0 {
-        let mut first = if let End::Failed(trouble) = end { Some(trouble.clone()) } else { None };
-        let mut why = None;
-        for rank in 1..link.size() {
-            match verdict(link, rank, key) {
-                Ok(None) => {}
-                Ok(Some((class, sentence))) => {
-                    ranks.push((rank, class));
-                    why = why.or(Some(sentence));
-                }
-                Err(failure) => first = first.or(Some(failure)),
-            }
-        }
-        let refused = why.as_ref().map_or(End::Ready, |why| End::Refused { class: "", why });
-        link.put(&of_all, &value(first.as_ref().map_or(refused, End::Failed)))?;
+        let text = Verdict::text(&all.end, link.longest_value(), false);
+        put_long(link, &of_all, &text)?;
     }
     link.fence()?;
-    let found = verdict(link, 0, &of_all);
+    let found = Verdict::read(link, 0, &of_all, 0..0);
+    let ranks = match all.end {
+        Ok(Some(Refusals { ranks, .. })) if link.rank() == 0 => ranks,
+        _ => Vec::new(),
+    };
     match end {
         End::Failed(trouble) => Err(trouble.clone()),
-        _ => Ok(found?.map(|(_, why)| Refusals { ranks, why })),
+        _ => Ok(found?.map(|Refusals { why, .. }| Refusals { ranks, why })),
     }
 }
 
-/// What a process has put: that it is ready, or its class and a sentence if it was refused; or why it has failed.
-fn verdict(link: &mut dyn KeyValueExchange, rank: u32, key: &str) -> Result<Option<(String, String)>, LauncherError> {
-    let Some(value) = link.get(rank, key)? else {
-        return Err(LauncherError(format!("rank {rank} has not reported whether it is ready")));
-    };
-    if value == NO_FAILURE {
-        return Ok(None);
-    }
-    match value.strip_prefix(REFUSED) {
-        Some(refused) => {
-            let (class, why) = refused.split_once(',').unwrap_or((refused, ""));
-            Ok(Some((class.to_owned(), decoded(why))))
+/// How a step has ended in some ranks: which were refused, if any; or why one has failed.
+struct Verdict<'a> {
+    key: &'a str,
+    end: Result<Option<Refusals>, LauncherError>,
+}
+
+impl Verdict<'_> {
+    fn of(rank: u32, end: End<'_>) -> Result<Option<Refusals>, LauncherError> {
+        match end {
+            End::Ready => Ok(None),
+            End::Refused { class, why } => {
+                Ok(Some(Refusals { ranks: vec![(rank, class.to_owned())], why: why.to_owned() }))
+            }
+            End::Failed(trouble) => Err(trouble.clone()),
         }
-        None => Err(LauncherError(decoded(value.strip_prefix(FAILED).unwrap_or(&value)))),
+    }
+
+    /// As a text; with the ranks that were refused, or with their sentence alone.
+    #[cold]
+    fn text(end: &Result<Option<Refusals>, LauncherError>, most: usize, with_ranks: bool) -> String {
+        match end {
+            Ok(None) => NO_FAILURE.to_owned(),
+            Ok(Some(Refusals { ranks, why })) => {
+                let ranks = ranks.iter().filter(|_| with_ranks).map(|(rank, class)| format!("{rank}:{class}"));
+                format!("{REFUSED}{},{}", ranks.collect::<Vec<_>>().join("/"), encoded(why, most))
+            }
+            Err(trouble) => format!("{FAILED}{}", encoded(&trouble.0, most)),
+        }
+    }
+
+    /// What a rank has put for some ranks.
+    #[cold]
+    fn read(
+        link: &mut dyn KeyValueExchange,
+        from: u32,
+        key: &str,
+        of: Range<u32>,
+    ) -> Result<Option<Refusals>, LauncherError> {
+        let Some(text) = get_long(link, from, key)? else {
+            return Err(LauncherError(format!("rank {from} has not reported whether it is ready")));
+        };
+        if text == NO_FAILURE {
+            return Ok(None);
+        }
+        let Some(refused) = text.strip_prefix(REFUSED) else {
+            return Err(LauncherError(decoded(text.strip_prefix(FAILED).unwrap_or(&text))));
+        };
+        let (ranks, why) = refused.split_once(',').unwrap_or((refused, ""));
+        let rank = |field: &str| {
+            let (rank, class) = field.split_once(':')?;
+            Some((rank.parse().ok().filter(|rank| of.contains(rank))?, class.to_owned()))
+        };
+        let ranks = ranks.split('/').filter(|field| !field.is_empty()).map(rank).collect::<Option<_>>();
+        let ranks =
+            ranks.ok_or_else(|| LauncherError(format!("rank {from} put {text:?} where refused ranks belong")))?;
+        Ok(Some(Refusals { ranks, why: decoded(why) }))
+    }
+
+    fn key_of(&self, rank: u32, stride: u32) -> String {
+        format!("{}-{stride}-{rank}", self.key)
+    }
+}
+
+impl Combined for Verdict<'_> {
+    fn add_of(&mut self, link: &mut dyn KeyValueExchange, child: u32, stride: u32) {
+        let found = Verdict::read(link, child, &self.key_of(child, stride), child..child + stride);
+        // The first failure is that of all.
+        self.end = match (std::mem::replace(&mut self.end, Ok(None)), found) {
+            (Err(trouble), _) | (Ok(_), Err(trouble)) => Err(trouble),
+            (Ok(one), Ok(other)) => Ok(Refusals::both(one, other)),
+        };
+    }
+
+    fn put(&self, link: &mut dyn KeyValueExchange, stride: u32) -> Result<(), LauncherError> {
+        let (key, text) = (self.key_of(link.rank(), stride), Verdict::text(&self.end, link.longest_value(), true));
+        put_long(link, &key, &text)
     }
 }
 
 /// A sentence as a value.
-fn encoded(text: &str, most: usize) -> String {
+#[cold]
+pub(crate) fn encoded(text: &str, most: usize) -> String {
     let mut value = String::new();
     for byte in text.bytes() {
         let part = match byte {
@@ -184,7 +224,8 @@ fn encoded(text: &str, most: usize) -> String {
 }
 
 /// The sentence of a value; characters that are no code stay unchanged.
-fn decoded(value: &str) -> String {
+#[cold]
+pub(crate) fn decoded(value: &str) -> String {
     let bytes = value.as_bytes();
     let mut text = Vec::new();
     let mut at = 0;

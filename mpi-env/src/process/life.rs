@@ -16,6 +16,7 @@ use mpi_core::abi::{
 use mpi_errors::{Error, Result};
 use mpi_fabric::FabricInstruments;
 use mpi_fabric::statistics::FinalizeShare;
+use mpi_net::NetInstruments;
 use mpi_p2p::EngineInstruments;
 
 use crate::process::running;
@@ -172,11 +173,12 @@ impl Process {
         if let Some(share) = share {
             share.record::<FabricInstruments>(&self.memory);
             share.record::<EngineInstruments>(&self.memory);
-        }
-        // This library's launcher writes the statistics when all processes have ended.
-        if self.rank() == 0 && !(self.is_launched() && self.manager.is_none()) {
-            let state_name = |variable: &str, value| self.registry.state_name(variable, value);
-            self.statistics.write(&self.job, &state_name, None).unwrap_or_else(|sentence| self.warn(&sentence));
+            share.record::<NetInstruments>(&self.memory);
+            share.end(&self.memory);
+            // This library's launcher writes the statistics when all processes have ended.
+            if !(self.is_launched() && self.manager.is_none()) {
+                self.write_statistics();
+            }
         }
         self.engine.leave_jobs(&self.engine.lock());
         self.advance(Life::Finalising, Life::Finalised);

@@ -2,6 +2,7 @@
 //!
 //! - `start`: creation of the record. `global`, `running`: the one record of the C interface.
 //! - `life`: initialisation and finalisation. `sessions`: the same for sessions. `abort`: abnormal end of the job.
+//! - `statistics`: the table at the end of a job, where no launcher writes it.
 //! - `failing`, `initial_errhandler`, `stderr`, `tool_failure`: error reports.
 //! - `identity`: host, version and time of the process. `info_env`: how it was started.
 //!
@@ -19,5 +20,6 @@ pub(crate) mod running;
 pub(crate) mod sessions;
 pub(crate) mod spawning;
 pub(crate) mod start;
+mod statistics;
 pub(crate) mod stderr;
 pub(crate) mod tool_failure;

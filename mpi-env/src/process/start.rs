@@ -85,6 +85,7 @@ pub(super) fn from_environment(codes: Arc<ErrorCodes>) -> std::result::Result<Bo
         process.appnum = joined.attachment.appnum as i32;
         process.parent_port = joined.parent;
         process.manager = joined.manager;
+        process.on_host = joined.over.map(|over| over.here);
         process.directory = network.directory;
         network.warning.iter().for_each(|sentence| process.warn(sentence));
         if let Some(sentence) = &network.report {

@@ -119,6 +119,8 @@ pub struct Process {
     pub(crate) launched: bool,
     /// The connection to a foreign launcher.
     pub(crate) manager: Option<Arc<Manager>>,
+    /// The ranks that share the job memory, if not all ranks of the job do.
+    pub(crate) on_host: Option<Arc<[u32]>>,
     /// The addresses of the ranks, if a network connects them.
     pub(crate) directory: Option<Arc<Directory>>,
     pub(crate) appnum: i32,
@@ -264,6 +266,7 @@ impl Process {
             memory,
             launched: false,
             manager: None,
+            on_host: None,
             directory: None,
             appnum: 0,
             spawner: Box::new(Spawner::new(None)),

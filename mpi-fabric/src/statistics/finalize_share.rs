@@ -8,10 +8,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use mpi_t::{BlockDescription, InstrumentMemory, Instruments, PvarClass};
 
-use crate::JobInstruments;
+use crate::{Job, JobInstruments, instruments};
 
 /// The object that the blocks of shares have.
 pub(super) const FINALIZE: &str = "MPI_Finalize";
+/// The type of a block that stands behind those of shares.
+const END: &str = "finalize_end";
 
 /// The counters of a process when `MPI_Finalize` begins.
 pub struct FinalizeShare {
@@ -36,6 +38,20 @@ impl FinalizeShare {
             };
             share[variable.word].store(of(&now).saturating_sub(of(&self.before)), Relaxed);
         }
+    }
+}
+
+impl FinalizeShare {
+    /// Marks the values of the process as final, after the last [`FinalizeShare::record`].
+    #[cold]
+    pub fn end(self, memory: &JobInstruments) {
+        memory.allocate(1, &BlockDescription { block: END, variables: &[], object: FINALIZE });
+    }
+
+    /// Whether a rank has called [`FinalizeShare::end`]; never, if its memory had no room. Panics if there is no such rank.
+    #[cold]
+    pub fn is_ended(job: &Job, rank: u32) -> bool {
+        instruments::read(job, rank).iter().any(|block| block.type_name == END && block.object == FINALIZE)
     }
 }
 

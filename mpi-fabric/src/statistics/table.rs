@@ -12,7 +12,8 @@ use mpi_t::{Percentage, PvarClass};
 use super::StateName;
 use super::finalize_share::FINALIZE;
 use crate::instruments::{self, VariableReading};
-use crate::{Job, Life};
+use crate::job::HostRanks;
+use crate::{Job, Life, rank_list};
 
 /// The number of the type `MPI_INT` in a reading.
 const INT: u32 = 0;
@@ -38,34 +39,54 @@ pub struct Table {
     rows: BTreeMap<(String, String, i32), Row>,
     used: Vec<bool>,
     finalised: Vec<bool>,
+    /// Ranks whose variables have not come, by host; a host without a name is not known.
+    absent: Vec<HostRanks>,
+    /// Whether it has counters and times of the processes and of `MPI_COMM_WORLD` alone.
+    summary: bool,
 }
 
 impl Table {
     /// Reads them. `summary`: counters and times of the processes and of `MPI_COMM_WORLD` alone. What the library counted
     /// for itself in `MPI_Finalize` is not in the rows of the process.
     pub fn read(job: &Job, summary: bool, state_name: StateName<'_>) -> Table {
-        let ranks = job.ranks() as usize;
-        let mut table = Table { rows: BTreeMap::new(), used: vec![false; ranks], finalised: vec![false; ranks] };
+        let mut table = Table::of(job.ranks(), summary);
+        (0..job.ranks()).for_each(|rank| table.add_rank(job, rank, rank, state_name));
+        table.finish(Vec::new())
+    }
+
+    /// A table of so many ranks, without their variables.
+    pub fn of(ranks: u32, summary: bool) -> Table {
+        let none = vec![false; ranks as usize];
+        Table { rows: BTreeMap::new(), used: none.clone(), finalised: none, absent: Vec::new(), summary }
+    }
+
+    /// Adds the variables of a rank, which a job memory has at a place. Panics if there is no such rank or place.
+    #[cold]
+    pub fn add_rank(&mut self, job: &Job, place: u32, rank: u32, state_name: StateName<'_>) {
+        let (at, summary) = (rank as usize, self.summary);
         let mut shares = Vec::new();
-        for rank in 0..job.ranks() {
-            let at = rank as usize;
-            table.finalised[at] = job.life(rank) == Life::Finalised;
-            for block in instruments::read(job, rank) {
-                table.used[at] = true;
-                if block.object == FINALIZE {
-                    shares.extend(block.variables.into_iter().map(|variable| (at, variable)));
-                } else if !summary || block.object.is_empty() || block.object == WORLD {
-                    let wanted = block
-                        .variables
-                        .into_iter()
-                        .filter(|variable| is_included(PvarClass::from_abi(variable.class), summary));
-                    wanted.for_each(|variable| table.add(at, &block.object, variable, state_name));
-                }
+        self.finalised[at] = job.life(place) == Life::Finalised;
+        for block in instruments::read(job, place) {
+            self.used[at] = true;
+            if block.object == FINALIZE {
+                shares.extend(block.variables);
+            } else if !summary || block.object.is_empty() || block.object == WORLD {
+                let wanted = block
+                    .variables
+                    .into_iter()
+                    .filter(|variable| is_included(PvarClass::from_abi(variable.class), summary));
+                wanted.for_each(|variable| self.add(at, &block.object, variable, state_name));
             }
         }
-        shares.into_iter().for_each(|(at, share)| table.move_share(at, share, summary, state_name));
-        table.rows.retain(|_, row| row.words.iter().any(|word| word.unwrap_or(0) != 0));
-        table
+        shares.into_iter().for_each(|share| self.move_share(at, share, summary, state_name));
+    }
+
+    /// The table with the ranks of hosts whose variables have not come, and without the rows that are 0 everywhere.
+    #[cold]
+    pub fn finish(mut self, absent: Vec<HostRanks>) -> Table {
+        self.rows.retain(|_, row| row.words.iter().any(|word| word.unwrap_or(0) != 0));
+        self.absent = absent;
+        self
     }
 
     /// The rows: object (empty: the process), name, and the values.
@@ -84,6 +105,7 @@ impl Table {
     }
 
     /// Moves what the library counted for itself from the row of the process to a row of its own.
+    #[cold]
     fn move_share(&mut self, rank: usize, share: VariableReading, summary: bool, state_name: StateName<'_>) {
         let key = (String::new(), printable(&share.name), share.class);
         if let Some(word) = self.rows.get_mut(&key).and_then(|row| row.words[rank].as_mut()) {
@@ -94,6 +116,7 @@ impl Table {
         }
     }
 
+    #[cold]
     fn add(&mut self, rank: usize, object: &str, variable: VariableReading, state_name: StateName<'_>) {
         let VariableReading { name, unit, class, value_type, word, .. } = variable;
         // States, like other ints, may be negative.
@@ -125,7 +148,8 @@ impl Table {
         let of = |wanted: &dyn Fn(usize) -> bool| {
             (0..self.used.len()).filter(|rank| wanted(*rank)).map(|rank| rank.to_string()).collect()
         };
-        (of(&|rank| self.used[rank] && !self.finalised[rank]), of(&|rank| !self.used[rank]))
+        let is_absent = |rank: usize| self.absent.iter().any(|host| host.ranks.contains(&(rank as u32)));
+        (of(&|rank| self.used[rank] && !self.finalised[rank]), of(&|rank| !self.used[rank] && !is_absent(rank)))
     }
 
     /// `name`: of a spawned job.
@@ -140,6 +164,11 @@ impl Table {
         let (unfinished, _) = self.missing();
         if !unfinished.is_empty() {
             let _ = writeln!(text, "  without MPI_Finalize, counted up to their end: rank {}", unfinished.join(", "));
+        }
+        for host in &self.absent {
+            let of = if host.name.is_empty() { String::new() } else { format!(" of host {}", printable(&host.name)) };
+            let ranks = rank_list::to_text(&host.ranks);
+            let _ = writeln!(text, "  not in it, because nothing came from them in time: ranks {ranks}{of}");
         }
         let width = self.rows.keys().map(|(_, name, _)| name.len()).max().unwrap_or(0) + 2;
         let mut last = None;
@@ -170,6 +199,11 @@ impl Table {
             .number("ranks", self.used.len() as i64)
             .array("without_mpi", unused)
             .array("without_finalize", unfinished);
+        let host = |host: &HostRanks| {
+            let ranks = host.ranks.iter().map(u32::to_string);
+            Object::new().text("host", &host.name).array("ranks", ranks)
+        };
+        let head = if self.absent.is_empty() { head } else { head.objects("absent", self.absent.iter().map(host)) };
         let in_job = |object: Object| match name {
             Some(name) => object.text("job", name),
             None => object,

@@ -937,7 +937,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "stats_at_end",
-                description: "Whether a table of the ranks' performance variables is written when the job ends: one line for each variable that is not 0 everywhere, with the least and the greatest value, their ranks, the mean and the sum; states are counted by name. summary: counters and times of the processes and of MPI_COMM_WORLD; all: also levels, sizes and states, what the library counted for itself in MPI_Finalize, and all objects that were not freed, communicators by their names. Variables of plug-ins are included; arrays and watermarks are not. mpiexec writes the table, dead ranks included; under another launcher, or without one, rank 0 does in MPI_Finalize. Takes effect for the whole job, so set it by file, environment or option.",
+                description: "Whether a table of the ranks' performance variables is written when the job ends: one line for each variable that is not 0 everywhere, with the least and the greatest value, their ranks, the mean and the sum; states are counted by name. summary: counters and times of the processes and of MPI_COMM_WORLD; all: also levels, sizes and states, what the library counted for itself in MPI_Finalize, and all objects that were not freed, communicators by their names. Variables of plug-ins are included; arrays and watermarks are not. mpiexec writes the table, dead ranks included; under another launcher, or without one, rank 0 does in MPI_Finalize, of the ranks of all hosts. Takes effect for the whole job, so set it on all hosts, by file, environment or option.",
                 unit: "",
                 category: "stats",
                 value: ValueType::I32,

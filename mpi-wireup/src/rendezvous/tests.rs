@@ -7,6 +7,8 @@ use std::sync::{Arc, Barrier, Mutex};
 use mpi_fabric::Endpoint;
 
 use super::*;
+use crate::host_info;
+use crate::tree::FAN;
 
 /// A launcher: the values, and the fence.
 struct Table {
@@ -82,7 +84,11 @@ impl KeyValueExchange for Place {
     fn get(&mut self, from: u32, key: &str) -> Result<Option<String>, LauncherError> {
         let values = self.table.values.lock().unwrap();
         let value = match self.table.waits {
-            true => Some(values.get(&format!("{from}/{key}")).expect("nobody waits for what was never put").clone()),
+            true => {
+                let value = values.get(&format!("{from}/{key}")).expect("nobody waits for what was never put");
+                self.table.count(self.rank, Some(value));
+                Some(value.clone())
+            }
             false => {
                 let value = values.get(key).cloned();
                 self.table.count(self.rank, value.as_deref());
@@ -199,21 +205,71 @@ fn the_trouble_of_any_process_is_that_of_all_where_values_are_waited_for() {
 }
 
 #[test]
-fn the_operations_of_a_rank_do_not_grow_with_the_ranks_of_a_host_except_those_of_its_first_one() {
-    let eight = |rank| HostInfo { boot: format!("b{}", rank % 8), ..HostInfo::own() };
-    let counted = |size| {
-        let table = Table::new(size, false);
-        memories(all_with(&table, size, eight, as_is));
-        let operations = table.operations.lock().unwrap();
-        let of = |rank: u32| operations[&rank];
-        assert!((8..size).all(|rank| of(rank).0 == of(8).0), "all others do as much");
-        (of(0).0, of(1).0, of(8))
-    };
-    let (few, some, many) = (counted(16), counted(64), counted(512));
-    assert_eq!((some.2.0, many.2.0), (few.2.0, few.2.0), "{few:?} {some:?} {many:?}");
-    assert!(many.2.1 < few.2.1 + 100, "longer numbers in the lists of ranks: {few:?} {some:?} {many:?}");
-    assert_eq!((some.0 - few.0, many.0 - few.0), (48, 496), "rank 0: one more for each rank");
-    assert!(many.1 - few.1 <= 496 / 8 + 3, "the first of another host: one more for each rank there {few:?} {many:?}");
+fn the_operations_of_a_rank_grow_with_the_logarithm_of_the_number_of_ranks() {
+    // Ranks of a host are next to each other.
+    const HOSTS: u32 = 8;
+    fn block(rank: u32, size: u32) -> HostInfo {
+        HostInfo { boot: format!("b{}", rank * HOSTS / size), ..HostInfo::own() }
+    }
+    type Job = (u32, fn(u32) -> HostInfo);
+    let hosts: [Job; 3] = [(8, |rank| block(rank, 8)), (64, |rank| block(rank, 64)), (512, |rank| block(rank, 512))];
+    for waits in [false, true] {
+        let mut found = Vec::new();
+        for (size, host_of) in hosts {
+            let table = Table::new(size, waits);
+            memories(all_with(&table, size, host_of, as_is));
+            let operations = table.operations.lock().unwrap();
+            let of = |rank: u32| operations[&rank];
+            let usual = of(size - 1);
+            // Neither the first rank of a host nor one that combines the values of others.
+            let others = (1..size).filter(|rank| !rank.is_multiple_of(FAN) && !rank.is_multiple_of(size / HOSTS));
+            assert!(others.into_iter().all(|rank| of(rank).0 == usual.0), "all others do as much");
+            found.push((size, of(0), (1..size).map(of).max().unwrap(), usual));
+        }
+        let [(_, few, ..), (_, some, ..), (_, many, ..)] = found[..] else { unreachable!("three sizes") };
+        // Under PMIx three steps combine values: the hosts, and the ends of two steps.
+        let combined = if waits { 3 } else { 1 };
+        // A rank reads at most 31 values on each level: of 64 ranks 31 and 1, of 512 ranks 31 and 15.
+        assert_eq!((some.0 - few.0, many.0 - few.0), (combined * (32 - 7), combined * (46 - 7)), "{found:?}");
+        assert!(found.iter().all(|(.., other, usual)| other.0 <= usual.0 + combined * 32 + 3), "{found:?}");
+        assert_eq!(found[1].3.0, found[2].3.0, "most ranks do the same, however many there are: {found:?}");
+        assert!(many.1 < 16_000 && found[2].3.1 < 1_000, "bytes: {found:?}");
+    }
+}
+
+#[test]
+fn a_rank_that_combines_others_passes_on_their_hosts_or_their_trouble() {
+    // Over the ranks in turn, and with ranks of the last host beyond 32.
+    let host = |rank| HostInfo { boot: format!("b{}", if rank < 40 { rank % 3 } else { 3 }), ..HostInfo::own() };
+    for waits in [false, true] {
+        let found = memories(all_with(&Table::new(70, waits), 70, host, as_is));
+        let due = |rank: usize| {
+            (0..70).filter(
+                move |other| if rank < 40 { *other < 40 && *other as usize % 3 == rank % 3 } else { *other >= 40 },
+            )
+        };
+        assert!((0..70).all(|rank| found[rank].1 == due(rank).collect::<Vec<_>>()), "{found:?}");
+        let changes: [(Change, &str); 3] = [
+            (
+                |key, value| Some(if key == "ferrum-host-69" { "f9;x".into() } else { value.into() }),
+                "rank 69 put \"f9;x\"",
+            ),
+            (
+                |key, value| Some(if key == "ferrum-hosts-32-64-0" { value.replace("64", "63") } else { value.into() }),
+                "where the hosts of ranks 64-69 belong",
+            ),
+            (
+                |key, value| Some(if key == "ferrum-job-40" { "none".into() } else { value.into() }),
+                "rank 40 could not make",
+            ),
+        ];
+        for (change, text) in changes {
+            assert_all_fail(&all_with(&Table::new(70, waits), 70, host, change), &[text]);
+        }
+        let table = Table::refusing(70, waits, |rank, first| rank >= 66 && first < 66);
+        let found = groups_of(&table, 70, |_| HostInfo::own(), as_is);
+        assert_eq!((&found[65], &found[66]), (&(0..66).collect(), &(66..70).collect()), "{waits}");
+    }
 }
 
 /// The ranks with which each rank shares memory, and what those of a job have in common: the secret, and a memory for each group.
@@ -264,9 +320,13 @@ fn ranks_of_each_host_are_refused_apart_from_those_of_others() {
 #[test]
 fn refused_ranks_of_different_classes_do_not_try_each_other() {
     let table = Table::refusing(5, false, |rank, first| rank != first && (rank < 3 || first < 3));
-    let classes: Change = |key, value| match key.strip_prefix("ferrum-failure-refused-") {
-        Some(rank) => Some(if rank < "3" { rank.into() } else { value.into() }),
-        None => Some(value.into()),
+    let classes: Change = |key, value| {
+        // Of the first three ranks each has a class of its own.
+        let rank = key.strip_prefix("ferrum-failure-who-1-").and_then(|rank| rank.strip_suffix("-0"));
+        let class = format!(":{}", host_info::access_class());
+        Some(
+            rank.filter(|rank| *rank < "3").map_or(value.into(), |rank| value.replacen(&class, &format!(":{rank}"), 1)),
+        )
     };
     let found = groups_of(&table, 5, |_| HostInfo::own(), classes);
     assert_eq!(found, [vec![0], vec![1], vec![2], vec![3, 4], vec![3, 4]]);

@@ -223,14 +223,20 @@ pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) ->
         return Ok(());
     }
     cases(lab, dist, work, SLURM_MESSAGES, report)?;
-    let plugins = "compgen -G '/usr/lib/*/pmix2/lib/libpmix.so' && lab run 1 srun --mpi=list 2>&1";
-    if !super::run(lab, dist, work, plugins)?.stdout.split_whitespace().any(|plugin| plugin == "pmix") {
-        report
-            .skip("messages: srun alone, PMIx", "Slurm's plugin pmix or libpmix.so (Debian: libpmix-dev) is not there");
-    } else {
-        cases(lab, dist, work, SLURM_PMIX, report)?;
+    match slurm_has_pmix(lab, dist, work)? {
+        true => cases(lab, dist, work, SLURM_PMIX, report)?,
+        false => report.skip("messages: srun alone, PMIx", NO_PMIX),
     }
     cases(lab, dist, work, SLURM_SILENCE, report)
+}
+
+/// Why a case by PMIx is skipped.
+pub const NO_PMIX: &str = "Slurm's plugin pmix or libpmix.so (Debian: libpmix-dev) is not there";
+
+/// Whether `srun --mpi=pmix` starts processes.
+pub fn slurm_has_pmix(lab: &Lab, dist: &Path, work: &Path) -> Result<bool> {
+    let plugins = "compgen -G '/usr/lib/*/pmix2/lib/libpmix.so' && lab run 1 srun --mpi=list 2>&1";
+    Ok(super::run(lab, dist, work, plugins)?.stdout.split_whitespace().any(|plugin| plugin == "pmix"))
 }
 
 /// How many conformance programs run at once.

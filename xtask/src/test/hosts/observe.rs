@@ -217,6 +217,79 @@ const OBSERVED: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
+/// Prints what a file of statistics in JSON has: its ranks, the hosts that are absent, and what the ranks have sent, by `python3 -c`.
+const READ: &str = r#"
+read_statistics() {
+    python3 -c '
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+sent = [row["values"] for row in rows if row.get("object") == "MPI_COMM_WORLD" and row["variable"] == "p2p_bytes_sent"]
+print(rows[0]["ranks"], rows[0]["without_finalize"], rows[0].get("absent"), sent)' $W/s
+}
+export FERRUM_STATS_AT_END=summary FERRUM_NET_TIMEOUT=3
+in_json() { rm -f $W/s; export FERRUM_STATS_FORMAT=json FERRUM_STATS_FILE=$W/s; }
+srun_alone() { lab run 1 srun --mpi=$1 --wait=25 -N 2 -w h1,h2 -n 4 --overcommit $W/statistics ${2:-}; }
+"#;
+
+/// What the file of four ranks has. Each rank has sent 3 times (its number + 1) messages of 1000 bytes.
+const OF_ALL: &str = "over\n4 [] None [[3000, 6000, 9000, 12000]]\n";
+/// The same when h2 does not answer.
+const OF_H1: &str = "over\n4 [] [{'host': 'h2', 'ranks': [2, 3]}] [[3000, 6000, None, None]]\n";
+
+/// Cases of `tests/hosts/statistics.c` under launchers alone, with [`READ`].
+const STATISTICS: &[(&str, &str, &[&str])] = &[
+    (
+        "observe: stats_at_end, Hydra alone",
+        "hydra_alone -hosts h1,h2 -ppn 2 -n 4 $W/statistics 2>&1 | tr -s ' '",
+        &[
+            "Ferrum MPI statistics of 4 ranks\n process least",
+            " p2p_bytes_sent 3000 0 7500 12000 3 30000 bytes\n p2p_messages_received 6 3 7.5 9 0 30 messages\n",
+            "over\n",
+        ],
+    ),
+    (
+        "observe: stats_at_end=all as JSON, Hydra alone, ranks of hosts in turn",
+        "in_json; FERRUM_STATS_AT_END=all hydra_alone -hosts h1,h2 -ppn 1 -n 4 $W/statistics; read_statistics",
+        &[OF_ALL],
+    ),
+    (
+        "observe: stats_at_end, PRRTE alone",
+        "in_json; prterun_alone -x FERRUM_STATS_AT_END -x FERRUM_STATS_FORMAT -x FERRUM_STATS_FILE --host h1:2,h2:2 -n 4 $W/statistics; \
+         read_statistics",
+        &[OF_ALL],
+    ),
+    (
+        "observe: stats_at_end that one host has not",
+        "in_json; prterun_alone --host h1:2,h2:2 -n 4 $W/statistics; read_statistics",
+        &[OF_H1],
+    ),
+];
+
+const SLURM_STATISTICS: &[(&str, &str, &[&str])] = &[
+    ("observe: stats_at_end, srun alone", "in_json; srun_alone pmi2; read_statistics", &[OF_ALL]),
+    ("observe: stats_at_end, a host killed", "in_json; srun_alone pmi2 '2 3'; read_statistics", &[OF_H1]),
+    // The other rank of h2 waits in MPI_Finalize for the one that was killed, and sends nothing.
+    ("observe: stats_at_end, a rank killed", "in_json; srun_alone pmi2 3; read_statistics", &[OF_H1]),
+    (
+        "observe: stats_at_end as text, a host killed",
+        "srun_alone pmi2 '2 3' 2>&1 | tr -s ' '",
+        &[
+            "Ferrum MPI statistics of 2 ranks\n not in it, because nothing came from them in time: ranks 2-3 of host h2\n",
+            " p2p_bytes_sent 3000 0 4500 6000 1 9000 bytes\n",
+        ],
+    ),
+];
+
+const SLURM_PMIX: &[(&str, &str, &[&str])] =
+    &[("observe: stats_at_end, srun alone, PMIx", "in_json; srun_alone pmix; read_statistics", &[OF_ALL])];
+
+fn statistics(lab: &Lab, dist: &Path, work: &Path, list: &[(&str, &str, &[&str])], report: &mut Report) -> Result<()> {
+    Library::ferrum(dist).compile(&paths::root().join("tests/hosts/statistics.c"), &work.join("statistics"), &[])?;
+    list.iter().try_for_each(|(name, line, prints)| {
+        cases(lab, dist, work, &[(name, &format!("{READ}{line}"), prints)], report)
+    })
+}
+
 /// All cases.
 pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
     if network::skips_without_libfabric("observe", report) {
@@ -235,7 +308,7 @@ pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<(
             report,
         )?;
     }
-    Ok(())
+    statistics(lab, dist, work, STATISTICS, report)
 }
 
 /// The cases under Slurm, after [`run`].
@@ -252,5 +325,12 @@ pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) ->
     ] {
         cases(lab, dist, work, &[(name, &format!("{looks}{line}"), prints)], report)?;
     }
-    Ok(())
+    statistics(lab, dist, work, SLURM_STATISTICS, report)?;
+    match super::messages::slurm_has_pmix(lab, dist, work)? {
+        true => statistics(lab, dist, work, SLURM_PMIX, report),
+        false => {
+            report.skip(SLURM_PMIX[0].0, super::messages::NO_PMIX);
+            Ok(())
+        }
+    }
 }
