@@ -286,7 +286,7 @@ mod tests {
             all.check_sizes().unwrap();
             let text = all.to_text().unwrap();
             for rank in [0, 1, MAX_HOST_RANKS, MAX_RANKS - 1] {
-                let (_, parts) = own_part(&text, rank, MAX_RANKS).unwrap();
+                let parts = own_part(&text, rank, MAX_RANKS).unwrap().hosts;
                 assert_eq!((parts.len() as u32, &parts[0].name), (hosts, &format!("h{}", host_of(rank))));
                 assert!(parts[0].ranks.iter().copied().eq((0..MAX_RANKS).filter(|it| host_of(*it) == host_of(rank))));
             }
