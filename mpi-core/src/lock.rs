@@ -11,6 +11,7 @@
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -90,10 +91,12 @@ impl ProcessLock {
     }
 
     /// As [`ProcessLock::try_lock`], for short ways of a call, whose longer way takes the lock by [`ProcessLock::lock`]: may
-    /// not take the lock that another thread has taken many times in turn and released.
+    /// not take the lock that another thread has taken many times in turn and released. `ALONE`: the process has one thread
+    /// ([`single_threaded::is_single_threaded`] was true); then releasing is one store.
     #[inline(always)]
-    pub fn try_lock_quickly(&self) -> Option<Guard<'_>> {
-        self.raw.try_take_quickly().then(|| Guard::of(self))
+    pub fn try_lock_quickly<const ALONE: bool>(&self) -> Option<QuickGuard<'_, ALONE>> {
+        let taken = if ALONE { self.raw.take_alone() } else { self.raw.try_take_quickly() };
+        taken.then(|| QuickGuard(ManuallyDrop::new(Guard::of(self))))
     }
 
     /// Takes the lock for any thread, also one that does not belong to the program, such as a tool's.
@@ -134,7 +137,7 @@ impl<'a> Guard<'a> {
     /// have nothing urgent to do: others keep the lock for a burst of calls (`raw`).
     #[inline]
     pub fn give_way(self) {
-        let guard = std::mem::ManuallyDrop::new(self);
+        let guard = ManuallyDrop::new(self);
         guard.lock.raw.give_way();
     }
 
@@ -143,7 +146,7 @@ impl<'a> Guard<'a> {
     /// short way keeps no registers for it. If it does not, threads that sleep for the lock find it free after a millisecond.
     #[inline(always)]
     pub fn release_to_retake(self) {
-        let guard = std::mem::ManuallyDrop::new(self);
+        let guard = ManuallyDrop::new(self);
         guard.lock.raw.release_to_retake();
     }
 
@@ -175,6 +178,43 @@ impl<'a> Guard<'a> {
         self.lock.raw.release();
         let _again = Again(self.lock);
         body()
+    }
+}
+
+/// What [`ProcessLock::try_lock_quickly`] returns; dropping it releases the lock.
+#[derive(Debug)]
+pub struct QuickGuard<'a, const ALONE: bool>(ManuallyDrop<Guard<'a>>);
+
+impl<'a, const ALONE: bool> QuickGuard<'a, ALONE> {
+    /// The guard of a longer way.
+    #[inline(always)]
+    pub fn into_guard(self) -> Guard<'a> {
+        let mut quick = ManuallyDrop::new(self);
+        // SAFETY: the guard is taken once, because the drop below does not run.
+        unsafe { ManuallyDrop::take(&mut quick.0) }
+    }
+}
+
+impl<const ALONE: bool> Drop for QuickGuard<'_, ALONE> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if ALONE { self.0.lock.raw.release_alone() } else { self.0.lock.raw.release() }
+    }
+}
+
+impl<'a, const ALONE: bool> Deref for QuickGuard<'a, ALONE> {
+    type Target = Guard<'a>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Guard<'a> {
+        &self.0
+    }
+}
+
+impl<const ALONE: bool> DerefMut for QuickGuard<'_, ALONE> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
     }
 }
 

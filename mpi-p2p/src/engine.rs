@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use mpi_core::abi::MPI_PROC_NULL;
-use mpi_core::{Facts, Guard, Guarded, Handle, ProcessLock, Status};
+use mpi_core::{Facts, Guard, Guarded, Handle, ProcessLock, QuickGuard, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 use mpi_fabric::{Doorbell, Endpoint, OpenWaits, Recorder};
@@ -150,9 +150,9 @@ impl Engine {
         self.lock.lock()
     }
 
-    /// Takes the process's lock if it is free.
+    /// As [`ProcessLock::try_lock_quickly`].
     #[inline(always)] // short ways of calls that have a longer one, which waits
-    pub fn lock_if_free(&self) -> Option<Guard<'_>> {
+    pub fn lock_quickly<const ALONE: bool>(&self) -> Option<QuickGuard<'_, ALONE>> {
         self.lock.try_lock_quickly()
     }
 

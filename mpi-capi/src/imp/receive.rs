@@ -2,6 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
+use mpi_core::single_threaded::is_single_threaded;
 use mpi_core::{Guard, Handle, Status, abi, functions};
 use mpi_datatype::{RecvBuf, SendBuf, short_bytes};
 use mpi_env::{Object, Process};
@@ -45,16 +46,54 @@ pub fn recv_quickly(
     comm: usize,
     status: *mut Status,
 ) -> Option<c_int> {
+    if is_single_threaded() {
+        recv_short::<true>(buf, count, datatype, source, tag, comm, status)
+    } else {
+        recv_among_threads(buf, count, datatype, source, tag, comm, status)
+    }
+}
+
+/// The short way in a process of several threads, apart so that it costs the other one nothing.
+#[inline(never)]
+fn recv_among_threads(
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    source: c_int,
+    tag: c_int,
+    comm: usize,
+    status: *mut Status,
+) -> Option<c_int> {
+    recv_short::<false>(buf, count, datatype, source, tag, comm, status)
+}
+
+#[inline(always)] // two callers, one for each number of threads
+fn recv_short<const ALONE: bool>(
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    source: c_int,
+    tag: c_int,
+    comm: usize,
+    status: *mut Status,
+) -> Option<c_int> {
     let (process, bytes) = usual_target(buf, count, datatype, tag)?;
     let engine = &*process.engine;
-    let mut guard = engine.lock_if_free()?;
+    let mut guard = engine.lock_quickly::<ALONE>()?;
     let context = process.comm_facts(&guard, Handle(comm))?.context();
     let receive = engine.recv_quickly(&mut guard, context, source, tag)?;
     let entry = process.recorder.enter_untimed(functions::MPI_RECV, context, source, tag, count as u64);
     // SAFETY: the program passed a buffer of `count` elements, which it does not use during the call.
     let memory = unsafe { core::slice::from_raw_parts_mut(buf.cast::<u8>(), bytes) };
     let Some(message) = receive.wait(memory) else {
-        return Some(recv_further((process, guard, entry), (buf, bytes), source, tag, (comm, context), status));
+        return Some(recv_further(
+            (process, guard.into_guard(), entry),
+            (buf, bytes),
+            source,
+            tag,
+            (comm, context),
+            status,
+        ));
     };
     entry.leave_untimed();
     if let Ok(status) = check::status_out("status", status) {
@@ -94,13 +133,44 @@ pub fn irecv_quickly(
     comm: usize,
     request: *mut usize,
 ) -> bool {
+    if is_single_threaded() {
+        irecv_short::<true>(buf, count, datatype, source, tag, comm, request)
+    } else {
+        irecv_among_threads(buf, count, datatype, source, tag, comm, request)
+    }
+}
+
+/// The short way in a process of several threads, apart so that it costs the other one nothing.
+#[inline(never)]
+fn irecv_among_threads(
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    source: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> bool {
+    irecv_short::<false>(buf, count, datatype, source, tag, comm, request)
+}
+
+#[inline(always)] // two callers, one for each number of threads
+fn irecv_short<const ALONE: bool>(
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    source: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> bool {
     let start = || {
         let (process, bytes) = usual_target(buf, count, datatype, tag)?;
         if request.is_null() {
             return None;
         }
         let engine = &*process.engine;
-        let mut guard = engine.lock_if_free()?;
+        let mut guard = engine.lock_quickly::<ALONE>()?;
         let context = process.comm_facts(&guard, Handle(comm))?.context();
         // SAFETY: the program passed a buffer of `count` elements, which it does not use until the operation is complete.
         let buffer = unsafe { RecvBuf::of_bytes(buf.cast(), bytes) };

@@ -2,6 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
+use mpi_core::single_threaded::is_single_threaded;
 use mpi_core::{Guard, Handle, functions};
 use mpi_datatype::{SendBuf, short_bytes};
 use mpi_fabric::{INLINE_BYTES, Mark};
@@ -15,6 +16,28 @@ use crate::errors::Outcome;
 /// nothing but stores is needed. Otherwise nothing has happened, and the longer way finds the reason.
 #[inline(always)] // one caller: the entry point
 pub fn send_quickly(buf: *const c_void, count: c_int, datatype: usize, dest: c_int, tag: c_int, comm: usize) -> bool {
+    if is_single_threaded() {
+        send_short::<true>(buf, count, datatype, dest, tag, comm)
+    } else {
+        send_among_threads(buf, count, datatype, dest, tag, comm)
+    }
+}
+
+/// The short way in a process of several threads, apart so that it costs the other one nothing.
+#[inline(never)]
+fn send_among_threads(buf: *const c_void, count: c_int, datatype: usize, dest: c_int, tag: c_int, comm: usize) -> bool {
+    send_short::<false>(buf, count, datatype, dest, tag, comm)
+}
+
+#[inline(always)] // two callers, one for each number of threads
+fn send_short<const ALONE: bool>(
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+) -> bool {
     let send = || {
         let process = mpi_env::running_quickly()?;
         let bytes = short_bytes(datatype, count, INLINE_BYTES)?;
@@ -22,7 +45,7 @@ pub fn send_quickly(buf: *const c_void, count: c_int, datatype: usize, dest: c_i
             return None;
         }
         let engine = &*process.engine;
-        let mut guard = engine.lock_if_free()?;
+        let mut guard = engine.lock_quickly::<ALONE>()?;
         let context = process.comm_facts(&guard, Handle(comm))?.context();
         // SAFETY: the program passed a buffer of `count` elements, which it does not modify during the call.
         let memory = unsafe { core::slice::from_raw_parts(buf.cast::<u8>(), bytes) };
@@ -43,6 +66,37 @@ pub fn isend_quickly(
     comm: usize,
     request: *mut usize,
 ) -> bool {
+    if is_single_threaded() {
+        isend_short::<true>(buf, count, datatype, dest, tag, comm, request)
+    } else {
+        isend_among_threads(buf, count, datatype, dest, tag, comm, request)
+    }
+}
+
+/// The short way in a process of several threads, apart so that it costs the other one nothing.
+#[inline(never)]
+fn isend_among_threads(
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> bool {
+    isend_short::<false>(buf, count, datatype, dest, tag, comm, request)
+}
+
+#[inline(always)] // two callers, one for each number of threads
+fn isend_short<const ALONE: bool>(
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> bool {
     let send = || {
         let process = mpi_env::running_quickly()?;
         let bytes = short_bytes(datatype, count, INLINE_BYTES)?;
@@ -50,7 +104,7 @@ pub fn isend_quickly(
             return None;
         }
         let engine = &*process.engine;
-        let mut guard = engine.lock_if_free()?;
+        let mut guard = engine.lock_quickly::<ALONE>()?;
         let context = process.comm_facts(&guard, Handle(comm))?.context();
         // SAFETY: the program passed a buffer of `count` elements, which it does not modify during the call.
         let memory = unsafe { core::slice::from_raw_parts(buf.cast::<u8>(), bytes) };

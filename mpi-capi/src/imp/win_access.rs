@@ -3,7 +3,8 @@
 use core::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use mpi_core::{Guard, Handle, abi, functions};
+use mpi_core::single_threaded::is_single_threaded;
+use mpi_core::{Guard, Handle, QuickGuard, abi, functions};
 use mpi_datatype::{Number, RecvBuf, SendBuf, short_bytes, short_number};
 use mpi_env::Process;
 use mpi_errors::Error;
@@ -36,7 +37,12 @@ pub(super) fn on_window<'p>(
     win: usize,
     call: impl FnOnce(Guard<'p>, &Win) -> Shortly<'p>,
 ) -> bool {
-    let Some(guard) = process.engine.lock_if_free() else { return false };
+    let engine = &process.engine;
+    let guard = match is_single_threaded() {
+        true => engine.lock_quickly::<true>().map(QuickGuard::into_guard),
+        false => engine.lock_quickly::<false>().map(QuickGuard::into_guard),
+    };
+    let Some(guard) = guard else { return false };
     // SAFETY: the guard is held, and no short way frees a window.
     let called = match unsafe { held_window(process, &guard, win) } {
         Some(win) => call(guard, win),

@@ -127,12 +127,23 @@ impl RawLock {
         self.word.take_alone(me) || self.word.try_take(me, 1) || self.try_claim(me)
     }
 
+    /// Takes the lock if it is free and the process has one thread.
+    #[inline(always)]
+    pub(super) fn take_alone(&self) -> bool {
+        self.word.take_alone(this_thread())
+    }
+
+    /// Releases the lock in a process with one thread: there are no wishes.
+    #[inline(always)]
+    pub(super) fn release_alone(&self) {
+        self.word.holder.store(FREE, Ordering::Release);
+    }
+
     /// As [`RawLock::try_take`], but not from the owner of a bias, and without a call of a function, so that a short way keeps
     /// no registers for it.
     #[inline(always)]
     pub(super) fn try_take_quickly(&self) -> bool {
-        let me = this_thread();
-        self.word.take_alone(me) || self.word.try_take_quickly(me)
+        self.word.try_take_quickly(this_thread())
     }
 
     #[inline]
