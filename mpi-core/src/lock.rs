@@ -1,7 +1,8 @@
 //! The lock of a process, the cells that only its holder can access, and a short mutex for other state.
 //!
-//! All state that messages change is in [`Guarded`] cells of one [`ProcessLock`]. Taking the lock is one
-//! compare-and-swap; while the process has one thread ([`single_threaded`]) it is a load and a store. How threads wait
+//! All state that messages change is in [`Guarded`] cells of one [`ProcessLock`]. Taking the lock is one compare-and-swap, or two
+//! loads and a store for a thread that takes it many times in turn (`bias`); while the process has one thread
+//! ([`single_threaded`]) it is a load and a store. How threads wait
 //! for it is in `raw`. The lock works at every thread level: a program that calls from more threads
 //! than its level allows may wait, but cannot corrupt state. A thread that holds the lock and takes it again panics,
 //! because the wait would never end. A signal handler that interrupts a call of the library can cause this.
@@ -84,15 +85,15 @@ impl ProcessLock {
         Guard::of(self)
     }
 
-    /// Takes the lock if it is free.
+    /// Takes the lock if it is free. May find it held for the length of an attempt of another thread that fails.
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_>> {
         self.raw.try_take().then(|| Guard::of(self))
     }
 
     /// As [`ProcessLock::try_lock`], for short ways of a call, whose longer way takes the lock by [`ProcessLock::lock`]: may
-    /// not take the lock that another thread has taken many times in turn and released. `ALONE`: the process has one thread
-    /// ([`single_threaded::is_single_threaded`] was true); then releasing is one store.
+    /// not take the lock that another thread has taken many times in turn and released. `ALONE`: only if the process has one
+    /// thread; then releasing is one store, and the caller neither releases and retakes nor replaces the guard.
     #[inline(always)]
     pub fn try_lock_quickly<const ALONE: bool>(&self) -> Option<QuickGuard<'_, ALONE>> {
         let taken = if ALONE { self.raw.take_alone() } else { self.raw.try_take_quickly() };

@@ -76,10 +76,7 @@ fn lock(word: &word::LockWord, me: u64, bells: &Bells) {
     if word.try_take(me, 1) {
         return;
     }
-    // As in `RawLock::begin_wait`.
-    if word.holder.load(sync::Ordering::Relaxed) & bias::CLAIMED != 0 {
-        serve(word, bells);
-    }
+    serve_claim(word, bells);
     loop {
         word.wish(word::ASLEEP);
         sync::fence(sync::Ordering::SeqCst);
@@ -114,7 +111,14 @@ fn try_lock(word: &word::LockWord, me: u64, bells: &Bells) -> bool {
     if word.try_take(me, 1) {
         return true;
     }
-    let Some(owner) = word.bias.claim(&word.holder, me) else { return false };
+    let holder = word.holder.load(sync::Ordering::Relaxed);
+    if holder & bias::BIASED != 0 && !word.bias.is_outside(holder & !bias::BIASED) {
+        return false;
+    }
+    let Some(owner) = word.bias.claim(&word.holder, me) else {
+        serve_claim(word, bells);
+        return false;
+    };
     sync::fence(sync::Ordering::SeqCst);
     let outside = word.bias.is_outside(owner);
     if outside {
@@ -136,9 +140,16 @@ fn serve(word: &word::LockWord, bells: &Bells) {
     }
 }
 
-/// Two threads take the lock so often; the second one only tries to, if `tries`. `None`: all orders, else those in which
+/// As `RawLock::serve_claim`.
+fn serve_claim(word: &word::LockWord, bells: &Bells) {
+    if word.holder.load(sync::Ordering::Relaxed) & bias::CLAIMED != 0 {
+        serve(word, bells);
+    }
+}
+
+/// Two threads take the lock so often; the one in `tries` only tries to. `None`: all orders, else those in which
 /// a thread that could go on is interrupted at most so often.
-fn two_threads(needed: Option<u32>, often: [u32; 2], tries: bool, preemptions: Option<usize>) {
+fn two_threads(needed: Option<u32>, often: [u32; 2], tries: Option<u64>, preemptions: Option<usize>) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = preemptions;
     model.check(move || {
@@ -151,7 +162,7 @@ fn two_threads(needed: Option<u32>, often: [u32; 2], tries: bool, preemptions: O
                 loom::thread::spawn(move || {
                     for _ in 0..often {
                         assert!(!word.is_held_by(me), "only this thread stores its identity");
-                        if tries && me == SECOND {
+                        if tries == Some(me) {
                             if !try_lock(&word, me, &bells) {
                                 continue;
                             }
@@ -174,20 +185,25 @@ fn two_threads(needed: Option<u32>, often: [u32; 2], tries: bool, preemptions: O
 
 #[test]
 fn no_thread_sleeps_for_a_free_lock_and_two_never_hold_it() {
-    two_threads(None, [1, 1], false, None);
+    two_threads(None, [1, 1], None, None);
 }
 
 #[test]
 fn the_owner_of_a_bias_and_the_thread_that_claims_it_never_hold_the_lock_together_nor_sleep_for_ever() {
-    two_threads(Some(1), [3, 1], false, Some(3));
+    two_threads(Some(1), [3, 1], None, Some(3));
 }
 
 #[test]
 fn a_bias_goes_from_one_thread_to_the_other() {
-    two_threads(Some(1), [3, 3], false, Some(2));
+    two_threads(Some(1), [3, 3], None, Some(2));
 }
 
 #[test]
 fn a_thread_that_only_tries_gives_the_bias_back() {
-    two_threads(Some(1), [3, 2], true, Some(3));
+    two_threads(Some(1), [3, 2], Some(SECOND), Some(3));
+}
+
+#[test]
+fn the_owner_of_a_bias_that_only_tries_wakes_the_thread_that_claims_it() {
+    two_threads(Some(1), [3, 1], Some(FIRST), Some(2));
 }

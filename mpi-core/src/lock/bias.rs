@@ -8,7 +8,7 @@
 //! the process execute a fence, and waits until the count is even. Either the owner's second read finds the claim, and it
 //! leaves at once, or the claimer finds the count odd.
 //!
-//! A revoked bias cost its claimer a system call, so the number of calls that a bias needs grows while biases are used for
+//! Revoking a bias costs the claimer a system call, so the number of calls that a bias needs grows while biases are used for
 //! fewer calls than that.
 //! Invariant: a count is written by one thread only, ever: a thread that the system interrupts between its two reads may
 //! store to its count at any later time.
@@ -25,14 +25,14 @@ pub(crate) const FEWEST: u32 = 256;
 /// The limit of that number.
 const MOST: u32 = 1 << 16;
 
-/// What a lock knows of its bias. Only the count of an owner is written without holding the lock.
+/// The bias of a lock. Only the count of an owner is written without holding the lock.
 #[derive(Debug)]
 pub(crate) struct Bias {
-    /// The thread that took the lock last, without a bias.
+    /// The identity of the thread that took the lock last, without a bias.
     pub(crate) last: AtomicU64,
-    /// How often it did since another one has.
+    /// The calls in turn in which it did, since another thread has.
     pub(crate) run: AtomicU32,
-    /// How often it has to.
+    /// The calls in turn that a bias needs.
     pub(crate) needed: AtomicU32,
     /// The owner's count of entries when it got the bias.
     pub(crate) granted: AtomicU64,
@@ -105,13 +105,14 @@ impl Bias {
         })
     }
 
-    /// Whether the owner of the bias is outside. After a claim and a fence in all threads it stays outside.
+    /// Whether the owner of the bias is outside. After a claim and a fence in all threads it stays outside; the count may be odd
+    /// once more for the length of an entry that fails.
     #[inline]
     pub(crate) fn is_outside(&self, owner: u64) -> bool {
         self.slot(owner).is_none_or(|slot| slot.entries.load(Ordering::Acquire).is_multiple_of(2))
     }
 
-    /// Counts that this thread has taken the lock without a bias, `calls` times (0: a poll, which earns no bias);
+    /// Counts that this thread has taken the lock without a bias, `calls` times (0: a poll, which does not count);
     /// whether it may have one now. The caller holds the lock.
     #[inline(always)]
     pub(crate) fn count(&self, me: u64, calls: u32) -> bool {
@@ -139,7 +140,7 @@ impl Bias {
         }
         let entries = slot.entries.load(Ordering::Relaxed);
         self.granted.store(entries, Ordering::Relaxed);
-        slot.entries.store(entries + 1, Ordering::Relaxed);
+        slot.entries.store(entries | 1, Ordering::Relaxed);
         // Release pairs with the Acquire of a claim, which therefore finds the count odd.
         holder.store(me | BIASED, Ordering::Release);
     }

@@ -133,9 +133,11 @@ impl RawLock {
         self.word.take_alone(this_thread())
     }
 
-    /// Releases the lock in a process with one thread: there are no wishes.
+    /// Releases the lock that [`RawLock::take_alone`] took, if no bias was granted since. A thread that was created meanwhile, and
+    /// sleeps for the lock, finds it free after a millisecond.
     #[inline(always)]
     pub(super) fn release_alone(&self) {
+        debug_assert_eq!(self.word.holder.load(Ordering::Relaxed), this_thread(), "taken alone");
         self.word.holder.store(FREE, Ordering::Release);
     }
 
@@ -180,6 +182,12 @@ impl RawLock {
         self.queue.waiting.load(Ordering::Relaxed) != 0
     }
 
+    /// Whether the lock has biases at all.
+    #[cfg(test)]
+    pub(super) fn has_biases(&self) -> bool {
+        self.word.bias.slots.is_some()
+    }
+
     /// Whether a thread has the bias; may be out of date.
     #[cfg(test)]
     pub(super) fn is_biased(&self) -> bool {
@@ -217,8 +225,8 @@ impl RawLock {
         }
     }
 
-    /// Waits briefly until a thread has taken the lock, which is free or has the bias of this thread. That thread may not
-    /// be running.
+    /// Waits briefly until a thread has taken the lock, which is free, or whose owner of a bias is outside. That thread may
+    /// not be running.
     #[cold]
     fn pass_on(&self) {
         self.queue.turns.fetch_add(1, Ordering::Relaxed);
@@ -264,13 +272,17 @@ impl RawLock {
             "this thread called the library from within a call of the library (a signal handler or a callback that \
              must not call it): waiting for that call would never end"
         );
-        if self.word.holder.load(Ordering::Relaxed) & CLAIMED != 0 {
-            // This thread may be the owner of the bias, which was inside for the length of its attempt: the claimer may
-            // sleep for it.
-            self.serve();
-        }
+        self.serve_claim();
         self.queue.waiting.fetch_add(1, Ordering::Relaxed);
         me
+    }
+
+    /// Wakes the thread that claims the lock, after an attempt that failed: this thread may be the owner of the bias, whose
+    /// count was odd for the length of its attempt, and the claimer may sleep for it.
+    fn serve_claim(&self) {
+        if self.word.holder.load(Ordering::Relaxed) & CLAIMED != 0 {
+            self.serve();
+        }
     }
 
     /// Attempts to take the lock in longer and longer intervals; whether it did before the patience was over.
@@ -373,7 +385,7 @@ impl RawLock {
     fn claim(&self, me: u64) -> bool {
         let (word, bias) = (&self.word, &self.word.bias);
         let Some(owner) = bias.claim(&word.holder, me) else { return false };
-        all_threads_fence();
+        fence_of_claim();
         let began = Instant::now();
         while !bias.is_outside(owner) {
             if has_other_cores() && began.elapsed() < TURN_WAIT {
@@ -395,8 +407,15 @@ impl RawLock {
     #[cold]
     fn try_claim(&self, me: u64) -> bool {
         let (word, bias) = (&self.word, &self.word.bias);
-        let Some(owner) = bias.claim(&word.holder, me) else { return false };
-        all_threads_fence();
+        let holder = word.holder.load(Ordering::Relaxed);
+        if holder & BIASED != 0 && !bias.is_outside(holder & !BIASED) {
+            return false;
+        }
+        let Some(owner) = bias.claim(&word.holder, me) else {
+            self.serve_claim();
+            return false;
+        };
+        fence_of_claim();
         let outside = bias.is_outside(owner);
         if outside {
             bias.revoke(&word.holder, me, owner);
@@ -419,6 +438,14 @@ fn wake_one(word: &AtomicU32) {
 fn has_other_cores() -> bool {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from)) > 1
+}
+
+/// The fence of a claim. The kernel supported it when the lock was made. If it refuses now (a filter of system calls), this thread
+/// sleeps for much longer than a store of another thread takes to be seen.
+fn fence_of_claim() {
+    if !all_threads_fence() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Makes every running thread of the process execute a fence if the kernel supports that; otherwise only this thread

@@ -1,4 +1,4 @@
-//! The words of the lock: the holder, and what waiting threads wish. Releasing costs a store and a load, and no fence.
+//! The words of the lock: the holder, and what waiting threads wish. Releasing costs two loads and a store, and no fence.
 //!
 //! Before it sleeps, a thread stores its wish, makes all threads of the process execute a fence, and then reads the
 //! holder once more. So either it finds the lock free, or the thread that releases the lock reads the wish and wakes
@@ -56,7 +56,7 @@ impl LockWord {
         taken
     }
 
-    /// As [`LockWord::try_take`] of one call, but the thread gets no bias before it takes the lock by that.
+    /// As [`LockWord::try_take`] of one call; only `try_take` grants a bias.
     #[inline(always)]
     pub(crate) fn try_take_quickly(&self, me: u64) -> bool {
         let holder = self.holder.load(Ordering::Relaxed);
