@@ -195,12 +195,12 @@ fn the_owner_of_a_bias_and_the_thread_that_claims_it_never_hold_the_lock_togethe
 
 #[test]
 fn a_bias_goes_from_one_thread_to_the_other() {
-    two_threads(Some(1), [3, 3], None, Some(2));
+    two_threads(Some(1), [3, 2], None, Some(2));
 }
 
 #[test]
 fn a_thread_that_only_tries_gives_the_bias_back() {
-    two_threads(Some(1), [3, 2], Some(SECOND), Some(3));
+    two_threads(Some(1), [3, 2], Some(SECOND), Some(2));
 }
 
 #[test]

@@ -242,15 +242,11 @@ pub fn slurm_has_pmix(lab: &Lab, dist: &Path, work: &Path) -> Result<bool> {
 /// How many conformance programs run at once.
 const LANES: usize = 4;
 
-/// The conformance programs, each line of the manifest on two hosts: with four ranks, two on each host, or where the line has
-/// another number only, with its most; with `--whole`, with all numbers from two on. An odd rank is on the first host.
+/// The conformance programs on two hosts: each line of the manifest for four ranks, two on each host; with `--whole` each line
+/// with all of its numbers of ranks from two on, of which an odd one is on the first host.
 fn conformance_programs(context: &Context, lab: &Lab, dist: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
-    let wanted = |ranks: usize| ranks > 1;
-    let mut entries = network::entries_for(report, wanted, |entry| entry.network.as_ref().or(entry.hosts.as_ref()))?;
-    for entry in entries.iter_mut().filter(|_| !context.whole) {
-        let most = entry.ranks.iter().copied().max();
-        entry.ranks = entry.ranks.iter().copied().find(|&ranks| ranks == 4).or(most).into_iter().collect();
-    }
+    let wanted = |ranks: usize| if context.whole { ranks > 1 } else { ranks == 4 };
+    let entries = network::entries_for(report, wanted, |entry| entry.network.as_ref().or(entry.hosts.as_ref()))?;
     let ssh = lab.folder().join("ssh");
     let hydra = mpich.launcher().with_file_name("mpiexec.hydra");
     let launch = |ranks: usize, program: &Path| {
