@@ -55,17 +55,10 @@ impl Library {
         library
     }
 
-    /// The same library under another name: programs are linked with a tool and run with one more variable of the
-    /// environment.
-    pub fn with_tool(
-        mut self,
-        name: &'static str,
-        link: impl IntoIterator<Item = String>,
-        variable: (&'static str, String),
-    ) -> Library {
+    /// The same library under another name: programs are linked with a tool.
+    pub fn with_tool(mut self, name: &'static str, link: impl IntoIterator<Item = String>) -> Library {
         self.name = name;
         self.link.extend(link);
-        self.environment.push(variable);
         self
     }
 
@@ -162,6 +155,7 @@ pub fn mpich_folder() -> PathBuf {
 /// A Python environment under `target/peers/` with one package; made when `probe` is not in it.
 pub fn environment(name: &str, package: &str, probe: &str) -> Result<PathBuf> {
     let folder = paths::target().join("peers").join(name);
+    let _one = tools::one_installs();
     if folder.join(probe).exists() {
         return Ok(folder);
     }

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::{Result, process, ui};
@@ -28,6 +29,12 @@ pub fn may_fetch(what: &str) -> Result<()> {
     }
 }
 
+/// Excludes other suites while one installs: what both need is installed once, and apt-get refuses to run twice at a time.
+pub fn one_installs() -> MutexGuard<'static, ()> {
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    INSTALLING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Whether a program of this name can be found.
 pub fn found(program: &str) -> bool {
     std::env::var_os("PATH")
@@ -36,6 +43,7 @@ pub fn found(program: &str) -> bool {
 
 /// Makes a program available: installs its Debian package if allowed. The error names the package.
 pub fn need(program: &str, package: &str, may_install: bool) -> Result<()> {
+    let _one = one_installs();
     if found(program) {
         return Ok(());
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use super::leftovers::Before;
 use super::manifest::{self, Entry};
@@ -54,19 +55,31 @@ pub fn run_all(
     library: &Library,
     entries: Vec<Entry>,
     report: &mut Report,
-    judge: impl FnMut(&Entry, &Outcome) -> Verdict,
+    mut judge: impl FnMut(&Entry, &Outcome) -> Verdict,
 ) -> Result<()> {
-    run_by(library, entries, report, 1, |ranks, program| library.launch(ranks, program), judge)
+    let launch = |run: &Run<'_>, program: &Path| library.launch(run.ranks, program);
+    run_by(library, entries, report, lanes::usual(), launch, |run, outcome| judge(run.entry, outcome))
 }
 
-/// The same with a launcher, which starts a program on so many ranks; as many runs at once as there are `lanes`.
+/// One run of a program.
+pub struct Run<'e> {
+    /// The line of the manifest.
+    pub entry: &'e Entry,
+    /// Number of ranks.
+    pub ranks: usize,
+    /// A number that no other run of the same call has.
+    pub number: usize,
+}
+
+/// The same with a launcher, which gives the command of a run of a program; as many runs at once as there are `lanes`, then, one
+/// after the other, the runs of programs that need the machine for themselves.
 pub fn run_by(
     library: &Library,
     mut entries: Vec<Entry>,
     report: &mut Report,
     lanes: usize,
-    launch: impl Fn(usize, &Path) -> Command + Sync,
-    mut judge: impl FnMut(&Entry, &Outcome) -> Verdict,
+    launch: impl Fn(&Run<'_>, &Path) -> Command + Sync,
+    mut judge: impl FnMut(&Run<'_>, &Outcome) -> Verdict,
 ) -> Result<()> {
     for entry in &mut entries {
         let (program, ranks) = (entry.program.clone(), entry.ranks.clone());
@@ -84,12 +97,12 @@ pub fn run_by(
     for lane in 0..lanes {
         fs::create_dir_all(temporary(lane))?;
     }
-    let runs: Vec<(&Entry, usize)> =
-        entries.iter().flat_map(|entry| entry.ranks.iter().map(move |&ranks| (entry, ranks))).collect();
+    let runs = entries.iter().flat_map(|entry| entry.ranks.iter().map(move |&ranks| (entry, ranks))).enumerate();
+    let runs: Vec<Run<'_>> = runs.map(|(number, (entry, ranks))| Run { entry, ranks, number }).collect();
     let mut progress = ui::Progress::new(runs.len());
-    let run = |lane: usize, &(entry, ranks): &(&Entry, usize)| -> Result<(Outcome, Option<String>)> {
-        let program = folder.join(&entry.program);
-        let mut command = launch(ranks, &program);
+    let execute = |lane: usize, run: &Run<'_>| -> Result<(Outcome, Option<String>)> {
+        let (entry, program) = (run.entry, folder.join(&run.entry.program));
+        let mut command = launch(run, &program);
         command
             .env("TMPDIR", temporary(lane))
             .args(&entry.arguments)
@@ -100,10 +113,10 @@ pub fn run_by(
         Ok((outcome, left))
     };
     let mut failure = Ok(());
-    let take = |(entry, ranks): (&Entry, usize), result: Result<(Outcome, Option<String>)>| {
-        let title = entry.title(ranks);
+    let mut take = |run: Run<'_>, result: Result<(Outcome, Option<String>)>| {
+        let title = run.entry.title(run.ranks);
         progress.part(&title);
-        match result.map(|(outcome, left)| (judge(entry, &outcome), left)) {
+        match result.map(|(outcome, left)| (judge(&run, &outcome), left)) {
             Ok((Verdict::Passed, None)) => report.pass(&title),
             Ok((Verdict::Passed, Some(left))) => report.fail(&title, &left),
             Ok((Verdict::Failed(text), _)) => report.fail(&title, &text),
@@ -111,14 +124,20 @@ pub fn run_by(
             Err(error) => failure = Err(error),
         }
     };
-    lanes::run(lanes, runs, |(entry, _)| &entry.program, run, take);
+    let (beside, alone): (Vec<_>, Vec<_>) = runs.into_iter().partition(|run| run.entry.alone.is_none());
+    for (lanes, runs) in [(lanes, beside), (1, alone)] {
+        lanes::run(lanes, runs, |run| &run.entry.program, execute, &mut take);
+    }
     for lane in 0..lanes {
         fs::remove_dir_all(temporary(lane))?;
     }
     failure
 }
 
-/// Builds each program once, two at a time; returns those that could not be built.
+/// The programs that this process has built: the suites that run them with the same library build them once.
+static BUILT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Builds each program once, as many at a time as there are cores; returns those that could not be built.
 fn build(
     library: &Library,
     sources: &Path,
@@ -126,24 +145,23 @@ fn build(
     entries: &[Entry],
     report: &mut Report,
 ) -> Result<BTreeSet<String>> {
-    let programs: BTreeSet<&str> = entries.iter().map(|entry| entry.program.as_str()).collect();
-    let programs: Vec<&str> = programs.into_iter().collect();
+    let mut programs: BTreeSet<&str> = entries.iter().map(|entry| entry.program.as_str()).collect();
+    let built = || BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    programs.retain(|program| !built().contains(&folder.join(program)));
     let include = format!("-I{}", sources.display());
-    let compile = |program: &&str| -> Option<(String, String)> {
+    let compile = |_, program: &&str| -> Result<()> {
         let (source, output) = (sources.join(program).with_extension("c"), folder.join(program));
         let made = output.parent().map_or(Ok(()), fs::create_dir_all).map_err(crate::Failure::from);
         // Warnings are errors: the header is under test too.
         let options = ["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-pthread", &include];
-        let built = made.and_then(|()| library.compile(&source, &output, &options));
-        built.err().map(|failure| ((*program).to_owned(), failure.to_string()))
+        made.and_then(|()| library.compile(&source, &output, &options))
     };
-    let (first, second) = programs.split_at(programs.len() / 2);
-    let broken: Vec<(String, String)> = std::thread::scope(|scope| {
-        let other = scope.spawn(|| second.iter().filter_map(compile).collect::<Vec<_>>());
-        let mut broken: Vec<_> = first.iter().filter_map(compile).collect();
-        broken.extend(other.join().expect("compiling does not panic"));
-        broken
-    });
+    let mut broken: Vec<(String, String)> = Vec::new();
+    let take = |program: &str, result: Result<()>| match result {
+        Ok(()) => drop(built().insert(folder.join(program))),
+        Err(failure) => broken.push((program.to_owned(), failure.to_string())),
+    };
+    lanes::run(lanes::usual(), programs.into_iter().collect(), |program| program, compile, take);
     for (program, text) in &broken {
         let reason = entries.iter().find(|entry| entry.program == *program).and_then(|entry| entry.mpich.as_deref());
         match reason.filter(|_| library.name == "mpich-abi") {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::conformance::{self, Verdict};
-use super::{Context, Report};
+use super::conformance::{self, Run, Verdict};
+use super::{Context, Report, lanes};
 use crate::codegen::header;
 use crate::peers::Library;
 use crate::spec::{Function, Spec};
@@ -33,16 +33,25 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         fs::remove_dir_all(&counts)?;
     }
     fs::create_dir_all(&counts)?;
-    let library = tool(&spec, dist, &folder, &counts)?;
+    let library = tool(&spec, dist, &folder)?;
     let mut entries = conformance::entries()?;
     for entry in &mut entries {
         let fewest = entry.ranks.iter().copied().min().unwrap_or(0);
         entry.ranks.retain(|&ranks| ranks <= MOST_RANKS.max(fewest));
     }
     let mut called = BTreeSet::new();
-    conformance::run_all(&library, entries, report, |entry, outcome| {
-        let different = collect(&counts, &mut called);
-        match (entry.verdict(outcome), different) {
+    // The processes of each run write into a folder of its own.
+    let counts_of = |run: &Run<'_>| counts.join(run.number.to_string());
+    let launch = |run: &Run<'_>, program: &Path| {
+        // What cannot be made is missed when the counts are read.
+        let _ = fs::create_dir_all(counts_of(run));
+        let mut command = library.launch(run.ranks, program);
+        command.env("COUNT_FOLDER", counts_of(run));
+        command
+    };
+    conformance::run_by(&library, entries, report, lanes::usual(), launch, |run, outcome| {
+        let different = collect(&counts_of(run), &mut called);
+        match (run.entry.verdict(outcome), different) {
             (_, Err(failure)) => Verdict::Failed(failure.to_string()),
             (_, Ok(lines)) if !lines.is_empty() => Verdict::Failed(lines.join("\n      ")),
             (Some(text), _) => Verdict::Failed(text),
@@ -65,7 +74,7 @@ fn coverage(spec: &Spec, called: &BTreeSet<String>, report: &mut Report) {
 }
 
 /// Builds the tool and the counts of the program; the library whose programs are linked with both.
-fn tool(spec: &Spec, dist: &Path, folder: &Path, counts: &Path) -> Result<Library> {
+fn tool(spec: &Spec, dist: &Path, folder: &Path) -> Result<Library> {
     for (name, text, options) in
         [("tool", tool_source(spec), ["-shared", "-fPIC"]), ("program", program_source(spec), ["-c", "-fPIC"])]
     {
@@ -85,8 +94,7 @@ fn tool(spec: &Spec, dist: &Path, folder: &Path, counts: &Path) -> Result<Librar
         format!("-Wl,-rpath,{folder}"),
         format!("-Wl,@{folder}/wrap"),
     ];
-    let environment = ("COUNT_FOLDER", counts.display().to_string());
-    Ok(Library::ferrum(dist).with_tool("counted", link, environment))
+    Ok(Library::ferrum(dist).with_tool("counted", link))
 }
 
 /// The functions, in the order of their numbers in the table of counts.
@@ -164,7 +172,7 @@ fn collect(folder: &Path, called: &mut BTreeSet<String>) -> Result<Vec<String>> 
                 different.push(format!("MPI_{name}: the program called it {program} times, the tool saw {tool} calls"));
             }
         }
-        fs::remove_file(&file)?;
     }
+    fs::remove_dir_all(folder)?;
     Ok(different)
 }

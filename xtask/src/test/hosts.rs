@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::{Context, Report, network};
+use super::{Context, Report, lanes, network};
 use crate::lab::{Lab, need_slurm};
 use crate::peers::Library;
 use crate::process::{self, Outcome};
@@ -266,42 +266,88 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
             return Ok(());
         }
     }
-    let lab = match Lab::start("three", 3) {
-        Ok(lab) => lab,
-        Err(failure) => {
-            report.skip("hosts", &format!("namespaces are not allowed here: {failure}"));
-            return Ok(());
-        }
-    };
+    if let Err(failure) = Lab::start("one", 1) {
+        report.skip("hosts", &format!("namespaces are not allowed here: {failure}"));
+        return Ok(());
+    }
     let dist = context.dist()?;
     let (mpich, _openmpi) = (Library::mpich()?, Library::openmpi()?);
-    let work = paths::scratch("hosts").join("files");
-    fs::create_dir_all(&work)?;
-    cases(&lab, dist, &work, CASES, report)?;
-    messages_of_mpich(&lab, dist, &work, &mpich, report)?;
-    messages::run(context, &lab, dist, &work, &mpich, report)?;
-    jobs::run(&lab, dist, &work, report)?;
-    faults::run(&lab, dist, &work, report)?;
-    files::run(&lab, dist, &work, report)?;
-    waits::run(&lab, dist, &work, report)?;
-    windows::run(&lab, dist, &work, report)?;
-    seeds::run(context, &lab, &work, report)?;
-    observe::run(&lab, dist, &work, report)?;
-    match need_slurm(context.install).and_then(|()| lab.start_slurm()) {
-        Ok(()) => {
-            cases(&lab, dist, &work, SLURM_CASES, report)?;
-            messages::run_in_slurm(&lab, dist, &work, report)?;
-            jobs::run_in_slurm(&lab, dist, &work, report)?;
-            observe::run_in_slurm(&lab, dist, &work, report)?;
-            faults::run_in_slurm(&lab, dist, &work, report)?;
-        }
-        Err(failure) => report.skip("Slurm", &failure.to_string()),
+    let mut failure = Ok(());
+    let run = |_, (name, part): &(&'static str, Part)| {
+        let mut counts = report.part();
+        let result = on_a_lab(name, *part, context, dist, &mpich, &mut counts);
+        (counts, result)
+    };
+    let mut parts = Vec::new();
+    lanes::run(PARTS.len(), PARTS.to_vec(), |(name, _)| name, run, |_, part| parts.push(part));
+    for (counts, result) in parts {
+        report.add(&counts);
+        failure = failure.and(result);
     }
+    failure?;
+    large(dist, &paths::scratch("hosts").join("files"), report)
+}
+
+/// A part of the suite, which has a lab of its own.
+type Part = fn(&Context, &Lab, &Path, &Path, &Library, &mut Report) -> Result<()>;
+
+/// The parts, side by side: most of their time they wait.
+const PARTS: [(&str, Part); 3] = [("launchers", launchers), ("faults", losses), ("others", others)];
+
+fn on_a_lab(
+    name: &str,
+    part: Part,
+    context: &Context,
+    dist: &Path,
+    mpich: &Library,
+    report: &mut Report,
+) -> Result<()> {
+    let lab = Lab::start(name, 3)?;
+    let work = paths::scratch("hosts").join("files").join(name);
+    fs::create_dir_all(&work)?;
+    part(context, &lab, dist, &work, mpich, report)
+}
+
+fn launchers(
+    context: &Context,
+    lab: &Lab,
+    dist: &Path,
+    work: &Path,
+    mpich: &Library,
+    report: &mut Report,
+) -> Result<()> {
+    cases(lab, dist, work, CASES, report)?;
+    messages_of_mpich(lab, dist, work, mpich, report)?;
+    messages::run(context, lab, dist, work, mpich, report)?;
     // The host does not come back, so this is the last one.
     let killed = "hydra -n 6 -host h1,h2,h3 sh -c \"$stay\" & up 6; lab kill 3; wait $!; echo code $?";
-    cases(&lab, dist, &work, &[("a killed host", killed, &["host h3 with ranks 4-5 is lost", "code 1\n"])], report)?;
-    drop(lab);
-    large(dist, &work, report)
+    cases(lab, dist, work, &[("a killed host", killed, &["host h3 with ranks 4-5 is lost", "code 1\n"])], report)
+}
+
+fn losses(_: &Context, lab: &Lab, dist: &Path, work: &Path, _: &Library, report: &mut Report) -> Result<()> {
+    faults::run(lab, dist, work, report)
+}
+
+fn others(context: &Context, lab: &Lab, dist: &Path, work: &Path, _: &Library, report: &mut Report) -> Result<()> {
+    jobs::run(lab, dist, work, report)?;
+    files::run(lab, dist, work, report)?;
+    waits::run(lab, dist, work, report)?;
+    windows::run(lab, dist, work, report)?;
+    seeds::run(context, lab, work, report)?;
+    observe::run(lab, dist, work, report)?;
+    match need_slurm(context.install).and_then(|()| lab.start_slurm()) {
+        Ok(()) => {
+            cases(lab, dist, work, SLURM_CASES, report)?;
+            messages::run_in_slurm(lab, dist, work, report)?;
+            jobs::run_in_slurm(lab, dist, work, report)?;
+            observe::run_in_slurm(lab, dist, work, report)?;
+            faults::run_in_slurm(lab, dist, work, report)
+        }
+        Err(failure) => {
+            report.skip("Slurm", &failure.to_string());
+            Ok(())
+        }
+    }
 }
 
 fn run(lab: &Lab, dist: &Path, work: &Path, line: &str) -> Result<Outcome> {

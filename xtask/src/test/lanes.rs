@@ -7,6 +7,11 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
 
+/// Lanes of programs whose ranks compute little: as many as there are cores, but no more than a machine of usual memory holds.
+pub fn usual() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(8)
+}
+
 /// Executes `run` for each item in one of `lanes` threads, with the number of its lane, and passes each result to `take` on this
 /// thread. Items of one program, which `program` names, follow one another.
 pub fn run<T: Send, R: Send>(

@@ -1,6 +1,7 @@
 //! What a run leaves behind: processes of its program, and names in `/dev/shm` and in the folder for its temporary files.
 //!
-//! Invariant: what was there before the run is not the run's. Not here: files that a program keeps elsewhere.
+//! Invariant: what was there before the run is not the run's. A name in `/dev/shm` that stays is reported by each run beside the
+//! one that made it. Not here: files that a program keeps elsewhere.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -21,6 +21,8 @@ pub struct Entry {
     pub prints: Option<String>,
     /// Text that must be in the output once.
     pub once: Option<String>,
+    /// Why no other program may run beside it.
+    pub alone: Option<String>,
     /// Time limit of one run.
     pub limit: Duration,
     /// Why MPICH may fail.
@@ -100,6 +102,7 @@ fn entry(line: &str) -> Result<Entry> {
         ending: Ending::NoErrors,
         prints: None,
         once: None,
+        alone: None,
         limit: Duration::from_secs(60),
         mpich: None,
         asan: None,
@@ -119,6 +122,7 @@ fn entry(line: &str) -> Result<Entry> {
             "exit" => entry.ending = Ending::Status(number()?),
             "prints" => entry.prints = Some(value.to_owned()),
             "once" => entry.once = Some(value.to_owned()),
+            "alone" => entry.alone = Some(value.to_owned()),
             "limit" => entry.limit = Duration::from_secs(number()?.unsigned_abs().into()),
             "mpich" => entry.mpich = Some(value.to_owned()),
             "asan" => entry.asan = Some(value.to_owned()),

@@ -36,8 +36,8 @@ mod tools;
 mod topology;
 mod wrappers;
 
-use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::rules::Tests;
 use crate::{Failure, Result, codegen, dist, paths, tidy, tools as programs, ui};
@@ -80,67 +80,119 @@ fn seed(text: &str) -> std::result::Result<String, String> {
     }
 }
 
-type Suite = fn(&Context, &mut Report) -> Result<()>;
+/// What a suite is.
+struct Suite {
+    name: &'static str,
+    /// What it tests.
+    what: &'static str,
+    run: fn(&Context, &mut Report) -> Result<()>,
+    place: Place,
+}
 
-/// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 33] = [
-    ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
-    ("tidy", "module docs, dependency direction, machine paths", |_, report| {
+/// What may run at the same time as a suite.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// The neighbours in the table that may, too: it measures no time, and its files are its own.
+    Beside,
+    /// Nothing: it measures time, looks at all processes of the machine, or uses all cores by itself.
+    Alone,
+}
+
+use Place::{Alone, Beside};
+
+const fn suite(
+    name: &'static str,
+    place: Place,
+    what: &'static str,
+    run: fn(&Context, &mut Report) -> Result<()>,
+) -> Suite {
+    Suite { name, what, run, place }
+}
+
+/// How many suites run beside one another, at most. A compilation uses all cores, but links and a long test use one.
+const SUITE_LANES: usize = 2;
+
+/// In the order of running: short and informative suites first, and of those that run beside one another the longest first.
+const SUITES: [Suite; 33] = [
+    suite("codegen", Beside, "generated files are current", |_, report| {
+        report.step("freshness", || codegen::run(true))
+    }),
+    suite("tidy", Beside, "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
     }),
-    ("unit", "cargo test of all crates", cargo::unit),
-    ("loom", "all interleavings of the shared-memory protocols", cargo::loom),
-    ("miri", "tests of the lower crates' pure modules under Miri", miri::suite),
-    ("doc", "the documentation of all crates has no warnings", cargo::doc),
-    ("symbols", "both libraries export both names of every function and nothing else", symbols),
-    ("conformance", "C programs, one rule of the standard each", conformance::suite),
-    ("asan", "the conformance programs, up to 4 ranks, on a library with AddressSanitizer", asan::suite),
-    (
+    suite("unit", Beside, "cargo test of all crates", cargo::unit),
+    suite("miri", Beside, "tests of the lower crates' pure modules under Miri", miri::suite),
+    suite("symbols", Beside, "both libraries export both names of every function and nothing else", symbols),
+    suite("loom", Beside, "all interleavings of the shared-memory protocols", cargo::loom),
+    suite("doc", Beside, "the documentation of all crates has no warnings", cargo::doc),
+    suite("conformance", Alone, "C programs, one rule of the standard each", conformance::suite),
+    suite("asan", Alone, "the conformance programs, up to 4 ranks, on a library with AddressSanitizer", asan::suite),
+    suite(
         "counting",
+        Alone,
         "a tool that counts every function sees exactly the calls of the conformance programs",
         counting::suite,
     ),
-    ("arguments", "every function with every wrong argument, and without MPI, generated from spec/", arguments::suite),
-    ("datatypes", "random derived types, compared with a model in Python with numpy", datatypes::suite),
-    ("topology", "random topologies, compared with a model in Python", topology::suite),
-    (
+    suite(
         "collectives",
+        Alone,
         "every collective function, and random mixes, compared with a serial model in C",
         collectives::suite,
     ),
-    ("abi", "header and binaries against the mpich wheel's standard ABI", abi::suite),
-    ("fortran", "mpif.h, modules mpi and mpi_f08: programs, and every routine by both names", fortran::suite),
-    ("headers", "the headers in all versions of C and C++, with all warnings as errors", headers::suite),
-    ("cxx", "the namespace MPI of mpicxx.h, in all versions of C++", cxx::suite),
-    ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
-    ("tools", "the example tools in every link model; a plug-in that is loaded and unloaded", tools::suite),
-    ("stack", "several tools at once, typed tools, mpiexec --trace and --profile", stack::suite),
-    ("applications", "whole programs print the same with our library and with MPICH", applications::suite),
-    ("clients", "clients of MPI_T from MPICH and Open MPI, and tests of topologies, unchanged", clients::suite),
-    ("hangs", "jobs that wait for ever: the report names the mistake in its first line", hangs::suite),
-    ("debuggers", "the processes of a job and message queues, as debuggers find them", debuggers::suite),
-    ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
-    ("observe", "mpitop, mpi-info and mpiexec --stats: jobs seen from outside", observe::suite),
-    ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
-    (
+    suite("mpi4py", Beside, "mpi4py from its source package with our mpicc", mpi4py::suite),
+    suite(
+        "arguments",
+        Beside,
+        "every function with every wrong argument, and without MPI, generated from spec/",
+        arguments::suite,
+    ),
+    suite("datatypes", Beside, "random derived types, compared with a model in Python with numpy", datatypes::suite),
+    suite("topology", Beside, "random topologies, compared with a model in Python", topology::suite),
+    suite("abi", Beside, "header and binaries against the mpich wheel's standard ABI", abi::suite),
+    suite(
+        "fortran",
+        Beside,
+        "mpif.h, modules mpi and mpi_f08: programs, and every routine by both names",
+        fortran::suite,
+    ),
+    suite("headers", Beside, "the headers in all versions of C and C++, with all warnings as errors", headers::suite),
+    suite("cxx", Beside, "the namespace MPI of mpicxx.h, in all versions of C++", cxx::suite),
+    suite("wrappers", Beside, "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
+    suite("applications", Beside, "whole programs print the same with our library and with MPICH", applications::suite),
+    suite(
+        "clients",
+        Beside,
+        "clients of MPI_T from MPICH and Open MPI, and tests of topologies, unchanged",
+        clients::suite,
+    ),
+    suite("examples", Beside, "C and Rust examples, the Rust ones with no C compiler involved", cargo::examples),
+    suite("tools", Alone, "the example tools in every link model; a plug-in that is loaded and unloaded", tools::suite),
+    suite("stack", Alone, "several tools at once, typed tools, mpiexec --trace and --profile", stack::suite),
+    suite("hangs", Alone, "jobs that wait for ever: the report names the mistake in its first line", hangs::suite),
+    suite("debuggers", Alone, "the processes of a job and message queues, as debuggers find them", debuggers::suite),
+    suite("launch", Alone, "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
+    suite("observe", Alone, "mpitop, mpi-info and mpiexec --stats: jobs seen from outside", observe::suite),
+    suite("pmi", Alone, "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
+    suite(
         "network",
+        Alone,
         "conformance programs whose ranks use the network, as if each were on a host of its own",
         network::suite,
     ),
-    ("hosts", "mpiexec over several hosts, made of namespaces, by Hydra, PRRTE and Slurm", hosts::suite),
-    ("examples", "C and Rust examples, the Rust ones with no C compiler involved", cargo::examples),
-    ("bench", "the side-by-side programs run on our library", bench),
-    ("mpi4py", "mpi4py from its source package with our mpicc", mpi4py::suite),
+    suite("hosts", Alone, "mpiexec over several hosts, made of namespaces, by Hydra, PRRTE and Slurm", hosts::suite),
+    suite("bench", Alone, "the side-by-side programs run on our library", bench),
 ];
 
 fn suites_help() -> String {
-    let lines: Vec<String> = SUITES.iter().map(|(name, what, _)| format!("  {name:<12} {what}")).collect();
+    let lines: Vec<String> = SUITES.iter().map(|suite| format!("  {:<12} {}", suite.name, suite.what)).collect();
     format!("Suites:\n{}", lines.join("\n"))
 }
 
 /// The parts that suites share: the distribution, built at the first use, and what may be installed.
 pub struct Context {
-    dist: OnceCell<PathBuf>,
+    dist: OnceLock<PathBuf>,
+    /// Held while the distribution is built.
+    building: Mutex<()>,
     /// Whether system packages may be installed.
     pub install: bool,
     /// The library to run conformance and collectives on, when it is not ours.
@@ -154,21 +206,23 @@ pub struct Context {
 impl Context {
     /// The distribution, built at the first call.
     pub fn dist(&self) -> Result<&Path> {
-        if self.dist.get().is_none() {
-            let built = dist::build(&paths::dist())?;
-            return Ok(self.dist.get_or_init(|| built));
+        let _one = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(dist) = self.dist.get() {
+            return Ok(dist);
         }
-        Ok(self.dist.get().expect("it was just checked"))
+        let built = dist::build(&paths::dist())?;
+        Ok(self.dist.get_or_init(|| built))
     }
 }
 
 /// Runs suites and prints the count.
 pub fn run(options: &Options) -> Result<()> {
-    if let Some(unknown) = options.suites.iter().find(|name| !SUITES.iter().any(|(suite, ..)| suite == name)) {
+    if let Some(unknown) = options.suites.iter().find(|name| !SUITES.iter().any(|suite| suite.name == **name)) {
         return Err(format!("no suite is named {unknown}; `cargo xtask test --help` lists them").into());
     }
     let context = Context {
-        dist: OnceCell::new(),
+        dist: OnceLock::new(),
+        building: Mutex::new(()),
         install: !options.no_install && (options.install || programs::is_root()),
         on: options.on.clone(),
         whole: options.whole,
@@ -179,16 +233,23 @@ pub fn run(options: &Options) -> Result<()> {
     }
     let only = options.only.as_deref().unwrap_or_default();
     let mut report = Report::only(only);
-    for (name, what, suite) in SUITES {
-        if !options.suites.is_empty() && !options.suites.iter().any(|wanted| wanted == name) {
-            continue;
-        }
-        ui::step(format!("{name}: {what}"));
-        report.begin(name);
-        if let Err(failure) = suite(&context, &mut report) {
-            report.failed_among("suite", &failure.to_string());
-        }
-        report.end();
+    let suites: Vec<&Suite> = SUITES
+        .iter()
+        .filter(|suite| options.suites.is_empty() || options.suites.iter().any(|wanted| wanted == suite.name))
+        .collect();
+    for neighbours in suites.chunk_by(|one, other| one.place == Beside && other.place == Beside) {
+        let run = |_, suite: &&Suite| {
+            ui::step(format!("{}: {}", suite.name, suite.what));
+            let mut part = Report::only(only);
+            part.begin(suite.name);
+            if let Err(failure) = (suite.run)(&context, &mut part) {
+                part.failed_among("suite", &failure.to_string());
+            }
+            part.end();
+            part
+        };
+        let lanes = lanes::usual().min(SUITE_LANES);
+        lanes::run(lanes, neighbours.to_vec(), |suite| suite.name, run, |_, part| report.add(&part));
     }
     ui::clear();
     ui::answer(&report);
@@ -205,7 +266,7 @@ pub fn run(options: &Options) -> Result<()> {
 pub fn existing() -> Result<Tests> {
     let text = std::fs::read_to_string(paths::root().join("tests/conformance/manifest"))?;
     let programs = manifest::parse(&text)?.into_iter().map(|entry| entry.program).collect();
-    Tests::new(programs, arguments::cases()?.into_iter().collect(), SUITES.iter().map(|(name, ..)| *name).collect())
+    Tests::new(programs, arguments::cases()?.into_iter().collect(), SUITES.iter().map(|suite| suite.name).collect())
 }
 
 fn symbols(context: &Context, report: &mut Report) -> Result<()> {

@@ -35,6 +35,11 @@ impl Report {
         if self.suite.contains(&self.only) { "" } else { suite.unwrap_or(&self.only) }
     }
 
+    /// An empty report for a part of the suite that runs beside others.
+    pub fn part(&self) -> Report {
+        Report { suite: self.suite, only: self.only.clone(), ..Report::default() }
+    }
+
     /// Begins a suite.
     pub fn begin(&mut self, suite: &'static str) {
         self.suite = suite;
@@ -48,6 +53,13 @@ impl Report {
         let (passed, failed, skipped) = (self.passed - passed, self.failed - failed, self.skipped - skipped);
         let seconds = self.began.map_or(0, |began| began.elapsed().as_secs());
         ui::note(format!("{}: {passed} passed, {failed} failed, {skipped} skipped, {seconds} s", self.suite));
+    }
+
+    /// Adds the counts of another report.
+    pub fn add(&mut self, other: &Report) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
     }
 
     /// Counts a passed test.

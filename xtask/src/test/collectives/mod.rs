@@ -9,13 +9,13 @@ mod calls;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Context, Report, network};
+use super::{Context, Report, lanes, network};
 use crate::peers::Library;
-use crate::process::{self, Outcome};
 use crate::spec::{Function, Spec};
-use crate::{Result, paths};
+use crate::{Result, paths, process};
 
 /// Time limit of a run; it takes a few seconds on a machine without other load.
 const LIMIT: Duration = Duration::from_secs(180);
@@ -78,7 +78,10 @@ const IN_PARTS: [&str; 7] = ["Bcast", "Reduce", "Allreduce", "Gather", "Scatter"
 /// Makes hosts of the processes of one, between which a network is.
 const FORCE: &str = "FERRUM_NET_FORCE";
 
-/// Each program with each number of ranks.
+/// A test: its name, and what it does.
+type Test<'a> = (String, Box<dyn Fn() -> Result<()> + Send + Sync + 'a>);
+
+/// Each program with each number of ranks; as many at once as there are lanes.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let spec = Spec::read(&paths::root())?;
     let (library, header) = match context.on.as_deref() {
@@ -91,54 +94,82 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     fs::write(folder.join("calls.h"), header)?;
     let ours = context.on.is_none();
     let seed = seed(context);
+    let mut tests = Vec::new();
+    for (name, _) in PROGRAMS {
+        compile(&library, name, &folder)?;
+    }
+    usual(&library, &folder, &seed, ours, &mut tests);
+    if ours {
+        varied(&library, &folder, &seed, report, &mut tests);
+        let program = compile(&library, "killed", &folder)?;
+        all_killed(&library, &spec, program, &mut tests);
+    }
+    tests.retain(|(test, _)| report.selects(test));
+    let take = |(test, _): Test<'_>, result: Result<()>| match result {
+        Ok(()) => report.pass(&test),
+        Err(failure) => report.fail(&test, &failure.to_string()),
+    };
+    lanes::run(lanes::usual(), tests, |(test, _)| test, |_, (_, execute)| execute(), take);
+    Ok(())
+}
+
+/// The programs without control variables.
+fn usual<'a>(library: &'a Library, folder: &Path, seed: &'a str, ours: bool, tests: &mut Vec<Test<'a>>) {
+    let manner = if ours { "strict" } else { "tolerant" };
     for (name, cases) in PROGRAMS {
-        let program = compile(&library, name, &folder)?;
         for &ranks in if ours { &RANKS[..] } else { &RANKS_OF_OTHERS } {
             let cases = cases[if !ours { 2 } else { usize::from(ranks > FEW) }];
-            let manner = if ours { "strict" } else { "tolerant" };
+            let program = folder.join(name);
             if name == "every" {
-                let test = format!("{name} {ranks}");
-                step(report, &test, || run(&library, ranks, &program, &[&seed, cases, manner]));
+                let run = move || right(library.launch(ranks, &program).args([seed, cases, manner]));
+                tests.push((format!("{name} {ranks}"), Box::new(run)));
                 continue;
             }
             for threads in THREADS {
-                let test = format!("{name} {ranks} x {threads}");
-                step(report, &test, || run(&library, ranks, &program, &[&seed, cases, manner, threads]));
+                let program = program.clone();
+                let run = move || right(library.launch(ranks, &program).args([seed, cases, manner, threads]));
+                tests.push((format!("{name} {ranks} x {threads}"), Box::new(run)));
             }
         }
     }
-    if ours {
-        for (name, ranks, cases, variables) in VARIED {
-            let program = folder.join(name);
-            let (variable, value) = variables[0];
-            let test = format!("{name} {ranks} {variable}={value}");
-            let arguments = [&seed, cases, "strict"];
-            if variables[0].0 == FORCE && network::skips_without_libfabric(&test, report) {
-                continue;
-            }
-            step(report, &test, || {
-                process::run(library.launch(ranks, &program).args(arguments).envs(variables.iter().copied()), LIMIT)
-            });
+}
+
+/// The programs with control variables.
+fn varied<'a>(library: &'a Library, folder: &Path, seed: &'a str, report: &mut Report, tests: &mut Vec<Test<'a>>) {
+    for (name, ranks, cases, variables) in VARIED {
+        let program = folder.join(name);
+        let (variable, value) = variables[0];
+        let test = format!("{name} {ranks} {variable}={value}");
+        if variable == FORCE && network::skips_without_libfabric(&test, report) {
+            continue;
         }
-        let program = compile(&library, "killed", &folder)?;
-        for function in calls::functions(&spec) {
-            let mut test = |what: &str, arguments: &[&str]| {
-                let test = format!("killed {}{what}", function.name);
-                report.step(&test, || killed(&library, &program, function, arguments))
-            };
-            test("", &["2"])?;
-            if calls::has(function, "root") {
-                test(", the root", &[ROOT])?;
-            }
-            if calls::is_between_groups(function) {
-                test(", between groups", &["2", "groups"])?;
-            }
-            if IN_PARTS.contains(&function.name.as_str()) {
-                test(", long data", &["2", "long"])?;
-            }
+        let run = move || {
+            let mut command = library.launch(ranks, &program);
+            right(command.args([seed, cases, "strict"]).envs(variables.iter().copied()))
+        };
+        tests.push((test, Box::new(run)));
+    }
+}
+
+/// The calls in which a rank is killed.
+fn all_killed<'a>(library: &'a Library, spec: &'a Spec, program: PathBuf, tests: &mut Vec<Test<'a>>) {
+    for function in calls::functions(spec) {
+        let mut test = |what: &str, arguments: &'static [&'static str]| {
+            let program = program.clone();
+            let run = move || killed(library, &program, function, arguments);
+            tests.push((format!("killed {}{what}", function.name), Box::new(run)));
+        };
+        test("", &["2"]);
+        if calls::has(function, "root") {
+            test(", the root", &[ROOT]);
+        }
+        if calls::is_between_groups(function) {
+            test(", between groups", &["2", "groups"]);
+        }
+        if IN_PARTS.contains(&function.name.as_str()) {
+            test(", long data", &["2", "long"]);
         }
     }
-    Ok(())
 }
 
 /// The seed of all cases.
@@ -176,21 +207,13 @@ fn killed(library: &Library, program: &Path, function: &Function, arguments: &[&
     }
 }
 
-fn step(report: &mut Report, test: &str, run: impl FnOnce() -> Result<Outcome>) {
-    if !report.selects(test) {
-        return;
+/// Runs a command that has to find no errors.
+fn right(command: &mut Command) -> Result<()> {
+    let outcome = process::run(command, LIMIT)?;
+    match outcome.success() && outcome.stdout.lines().any(|line| line == "No Errors") {
+        true => Ok(()),
+        false => Err(outcome.report().into()),
     }
-    match run() {
-        Ok(outcome) => {
-            let holds = outcome.success() && outcome.stdout.lines().any(|line| line == "No Errors");
-            report.check(test, holds, || outcome.report());
-        }
-        Err(failure) => report.fail(test, &failure.to_string()),
-    }
-}
-
-fn run(library: &Library, ranks: usize, program: &Path, arguments: &[&str]) -> Result<Outcome> {
-    process::run(library.launch(ranks, program).args(arguments), LIMIT)
 }
 
 fn compile(library: &Library, name: &str, folder: &Path) -> Result<PathBuf> {

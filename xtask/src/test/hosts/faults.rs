@@ -79,19 +79,24 @@ pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<(
     if network::skips_without_libfabric("faults", report) {
         return Ok(());
     }
-    Library::ferrum(dist).compile(&paths::root().join("tests/hosts/faults.c"), &work.join("faults"), &[])?;
+    compile(dist, work)?;
     all(lab, dist, work, FAULTS, report)?;
     let line = format!("{SHELL}\n{ALONE}");
     let texts = ["MPI_Comm_spawn on communicator", "(MPI_ERR_PROC_ABORTED)", "gone from h1\n", "gone from h2\n"];
     cases(lab, dist, work, &[("faults: a link cut at spawn, Hydra alone", &line, &texts)], report)
 }
 
-/// The cases under Slurm, after [`run`].
+fn compile(dist: &Path, work: &Path) -> Result<()> {
+    Library::ferrum(dist).compile(&paths::root().join("tests/hosts/faults.c"), &work.join("faults"), &[])
+}
+
+/// The cases under Slurm.
 pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
-    match work.join("faults").exists() {
-        true => all(lab, dist, work, SLURM_FAULTS, report),
-        false => Ok(()),
+    if !network::has_libfabric() {
+        return Ok(());
     }
+    compile(dist, work)?;
+    all(lab, dist, work, SLURM_FAULTS, report)
 }
 
 /// A spawn whose processes do not come: a lost process of the job that spawns ends it. Hydra waits for the lost host.

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::super::conformance::{self, Verdict};
+use super::super::conformance::{self, Run, Verdict};
 use super::super::{Context, Report, network};
 use super::cases;
 use crate::lab::Lab;
@@ -212,9 +212,13 @@ pub fn run(context: &Context, lab: &Lab, dist: &Path, work: &Path, mpich: &Libra
     if network::skips_without_libfabric("messages", report) {
         return Ok(());
     }
-    Library::ferrum(dist).compile(&paths::root().join("tests/hosts/messages.c"), &work.join("messages"), &[])?;
+    compile(dist, work)?;
     cases(lab, dist, work, MESSAGES, report)?;
     conformance_programs(context, lab, dist, mpich, report)
+}
+
+fn compile(dist: &Path, work: &Path) -> Result<()> {
+    Library::ferrum(dist).compile(&paths::root().join("tests/hosts/messages.c"), &work.join("messages"), &[])
 }
 
 /// The cases under Slurm.
@@ -222,6 +226,7 @@ pub fn run_in_slurm(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) ->
     if network::skips_without_libfabric("messages under Slurm", report) {
         return Ok(());
     }
+    compile(dist, work)?;
     cases(lab, dist, work, SLURM_MESSAGES, report)?;
     match slurm_has_pmix(lab, dist, work)? {
         true => cases(lab, dist, work, SLURM_PMIX, report)?,
@@ -249,17 +254,17 @@ fn conformance_programs(context: &Context, lab: &Lab, dist: &Path, mpich: &Libra
     let entries = network::entries_for(report, wanted, |entry| entry.network.as_ref().or(entry.hosts.as_ref()))?;
     let ssh = lab.folder().join("ssh");
     let hydra = mpich.launcher().with_file_name("mpiexec.hydra");
-    let launch = |ranks: usize, program: &Path| {
+    let launch = |run: &Run<'_>, program: &Path| {
         let mut command = lab.command(&["run", "1"]);
         command.arg(dist.join("bin/mpiexec")).arg("--manager").arg(&hydra);
-        command.args(["-n", &ranks.to_string(), "-host", "h1,h2"]).arg(program);
+        command.args(["-n", &run.ranks.to_string(), "-host", "h1,h2"]).arg(program);
         command.env("HYDRA_LAUNCHER", "ssh").env("HYDRA_LAUNCHER_EXEC", &ssh);
         // As in the other cases: the hosts share cores.
         command.env("FERRUM_P2P_WAIT_SPINS", "0");
         command
     };
-    conformance::run_by(&Library::ferrum(dist), entries, report, LANES, launch, |entry, outcome| {
-        match entry.verdict(outcome) {
+    conformance::run_by(&Library::ferrum(dist), entries, report, LANES, launch, |run, outcome| {
+        match run.entry.verdict(outcome) {
             Some(text) => Verdict::Failed(text),
             None => Verdict::Passed,
         }
