@@ -114,7 +114,7 @@ fn wait(child: &mut Child, start: Instant, limit: Duration) -> Result<(ExitStatu
             return Ok((child.wait()?, true));
         }
         std::thread::sleep(nap);
-        nap = (nap * 2).min(Duration::from_millis(20));
+        nap = (nap * 2).min(Duration::from_millis(4));
     }
 }
 

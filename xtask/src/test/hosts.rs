@@ -285,7 +285,9 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         failure = failure.and(result);
     }
     failure?;
-    large(dist, &paths::scratch("hosts").join("files"), report)
+    let work = paths::scratch("hosts").join("files");
+    fs::create_dir_all(&work)?;
+    large(dist, &work, report)
 }
 
 /// A part of the suite, which has a lab of its own.
@@ -303,7 +305,7 @@ fn on_a_lab(
     report: &mut Report,
 ) -> Result<()> {
     let lab = Lab::start(name, 3)?;
-    let work = paths::scratch("hosts").join("files").join(name);
+    let work = paths::scratch("hosts").join(format!("files-{name}"));
     fs::create_dir_all(&work)?;
     part(context, &lab, dist, &work, mpich, report)
 }
