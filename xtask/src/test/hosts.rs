@@ -285,6 +285,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         failure = failure.and(result);
     }
     failure?;
+    on_a_lab("programs", programs, context, dist, &mpich, report)?;
     let work = paths::scratch("hosts").join("files");
     fs::create_dir_all(&work)?;
     large(dist, &work, report)
@@ -310,20 +311,18 @@ fn on_a_lab(
     part(context, &lab, dist, &work, mpich, report)
 }
 
-fn launchers(
-    context: &Context,
-    lab: &Lab,
-    dist: &Path,
-    work: &Path,
-    mpich: &Library,
-    report: &mut Report,
-) -> Result<()> {
+fn launchers(_: &Context, lab: &Lab, dist: &Path, work: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
     cases(lab, dist, work, CASES, report)?;
     messages_of_mpich(lab, dist, work, mpich, report)?;
-    messages::run(context, lab, dist, work, mpich, report)?;
+    messages::run(lab, dist, work, report)?;
     // The host does not come back, so this is the last one.
     let killed = "hydra -n 6 -host h1,h2,h3 sh -c \"$stay\" & up 6; lab kill 3; wait $!; echo code $?";
     cases(lab, dist, work, &[("a killed host", killed, &["host h3 with ranks 4-5 is lost", "code 1\n"])], report)
+}
+
+/// These use the cores, which would delay what the other parts wait for.
+fn programs(context: &Context, lab: &Lab, dist: &Path, _: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
+    messages::conformance_programs(context, lab, dist, mpich, report)
 }
 
 fn losses(_: &Context, lab: &Lab, dist: &Path, work: &Path, _: &Library, report: &mut Report) -> Result<()> {

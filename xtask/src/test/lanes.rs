@@ -7,6 +7,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
 
+/// Lanes of programs on the network: they wait for half of the time, while their ranks load libfabric.
+pub const OF_NETWORK: usize = 4;
+
 /// Lanes of programs whose ranks compute little: as many as there are cores, but no more than a machine of usual memory holds.
 pub fn usual() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(8)

@@ -165,13 +165,16 @@ mod tests {
 
     #[test]
     fn line_gives_ranks_arguments_and_ending() {
-        let entries = parse("# head\n\na/b 1,4 arg=one arg=\"two words\" arg=\"\" set=X=1 exit=42 prints=MPI_Send\n");
+        let entries = parse(
+            "# head\n\na/b 1,4 arg=one arg=\"two words\" arg=\"\" set=X=1 exit=42 prints=MPI_Send alone=\"it counts\"\n",
+        );
         let entry = &entries.expect("a good line")[0];
         assert_eq!(entry.ranks, [1, 4]);
         assert_eq!(entry.arguments, ["one", "two words", ""]);
         assert_eq!(entry.environment, [("X".to_owned(), "1".to_owned())]);
         assert_eq!(entry.ending, Ending::Status(42));
         assert_eq!(entry.prints.as_deref(), Some("MPI_Send"));
+        assert_eq!(entry.alone.as_deref(), Some("it counts"));
     }
 
     #[test]

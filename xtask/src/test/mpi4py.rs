@@ -57,7 +57,7 @@ const NOT_OF_THE_STANDARD: [&str; 15] = [
 ];
 
 /// Time limit of a run in seconds, and of one with all tests, which takes half an hour where 5 ranks share 2 cores.
-const LIMIT: u64 = 900;
+const LIMIT: u64 = 1200;
 const WHOLE_LIMIT: u64 = 2700;
 
 /// Both builds, and their tests.

@@ -3,9 +3,11 @@
 //! Programs about what processes do with memory that they share are skipped, each with the reason in the manifest.
 //! Not here: jobs on several hosts (`hosts`).
 
-use super::conformance::{self, Verdict};
+use std::path::Path;
+
+use super::conformance::{self, Run, Verdict};
 use super::manifest::Entry;
-use super::{Context, Report};
+use super::{Context, Report, lanes};
 use crate::Result;
 use crate::peers::Library;
 
@@ -23,9 +25,12 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         entry.environment.push(("FERRUM_NET_FORCE".into(), "all".into()));
     }
     let library = Library::ferrum(context.dist()?);
-    conformance::run_all(&library, entries, report, |entry, outcome| match entry.verdict(outcome) {
-        Some(text) => Verdict::Failed(text),
-        None => Verdict::Passed,
+    let launch = |run: &Run<'_>, program: &Path| library.launch(run.ranks, program);
+    conformance::run_by(&library, entries, report, lanes::OF_NETWORK, launch, |run, outcome| {
+        match run.entry.verdict(outcome) {
+            Some(text) => Verdict::Failed(text),
+            None => Verdict::Passed,
+        }
     })
 }
 

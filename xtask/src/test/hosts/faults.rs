@@ -14,7 +14,8 @@ use crate::{Result, paths};
 
 /// `after_job` prints how the job has ended and what is left on h1 while h2 is still lost.
 const SHELL: &str = r#"
-export FERRUM_LAUNCHER_TIMEOUT=3 FERRUM_NET_TIMEOUT=3
+# Long enough for a launcher to start on a machine with other load.
+export FERRUM_LAUNCHER_TIMEOUT=5 FERRUM_NET_TIMEOUT=5
 after_job() {
     wait $!; echo code $?
     gone 1 'faults '
@@ -42,7 +43,7 @@ struct Fault {
     says: &'static str,
 }
 
-const CUT: Fault = Fault { name: "a link cut", act: "lab cut 2", then: "mended", says: "nothing came from it for 3 s" };
+const CUT: Fault = Fault { name: "a link cut", act: "lab cut 2", then: "mended", says: "nothing came from it for 5 s" };
 const HOST: Fault =
     Fault { name: "a host killed", act: "lab kill 2", then: "again", says: "the connection to it was closed" };
 const DAEMON: Fault = Fault {

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::super::conformance::{self, Run, Verdict};
-use super::super::{Context, Report, network};
+use super::super::{Context, Report, lanes, network};
 use super::cases;
 use crate::lab::Lab;
 use crate::peers::Library;
@@ -207,14 +207,13 @@ const SLURM_PMIX: &[(&str, &str, &[&str])] = &[(
     &["0 of 4 on h1, 2 there, 2 hosts\n", "3 of 4 on h2, 2 there, 2 hosts\n", "code 0\n"],
 )];
 
-/// All cases, and the conformance programs.
-pub fn run(context: &Context, lab: &Lab, dist: &Path, work: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
+/// All cases.
+pub fn run(lab: &Lab, dist: &Path, work: &Path, report: &mut Report) -> Result<()> {
     if network::skips_without_libfabric("messages", report) {
         return Ok(());
     }
     compile(dist, work)?;
-    cases(lab, dist, work, MESSAGES, report)?;
-    conformance_programs(context, lab, dist, mpich, report)
+    cases(lab, dist, work, MESSAGES, report)
 }
 
 fn compile(dist: &Path, work: &Path) -> Result<()> {
@@ -244,12 +243,18 @@ pub fn slurm_has_pmix(lab: &Lab, dist: &Path, work: &Path) -> Result<bool> {
     Ok(super::run(lab, dist, work, plugins)?.stdout.split_whitespace().any(|plugin| plugin == "pmix"))
 }
 
-/// How many conformance programs run at once.
-const LANES: usize = 4;
-
 /// The conformance programs on two hosts: each line of the manifest for four ranks, two on each host; with `--whole` each line
 /// with all of its numbers of ranks from two on, of which an odd one is on the first host.
-fn conformance_programs(context: &Context, lab: &Lab, dist: &Path, mpich: &Library, report: &mut Report) -> Result<()> {
+pub fn conformance_programs(
+    context: &Context,
+    lab: &Lab,
+    dist: &Path,
+    mpich: &Library,
+    report: &mut Report,
+) -> Result<()> {
+    if !network::has_libfabric() {
+        return Ok(());
+    }
     let wanted = |ranks: usize| if context.whole { ranks > 1 } else { ranks == 4 };
     let entries = network::entries_for(report, wanted, |entry| entry.network.as_ref().or(entry.hosts.as_ref()))?;
     let ssh = lab.folder().join("ssh");
@@ -263,7 +268,7 @@ fn conformance_programs(context: &Context, lab: &Lab, dist: &Path, mpich: &Libra
         command.env("FERRUM_P2P_WAIT_SPINS", "0");
         command
     };
-    conformance::run_by(&Library::ferrum(dist), entries, report, LANES, launch, |run, outcome| {
+    conformance::run_by(&Library::ferrum(dist), entries, report, lanes::OF_NETWORK, launch, |run, outcome| {
         match run.entry.verdict(outcome) {
             Some(text) => Verdict::Failed(text),
             None => Verdict::Passed,
