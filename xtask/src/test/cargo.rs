@@ -8,7 +8,8 @@ use super::{Context, Report};
 use crate::process::Outcome;
 use crate::{Result, paths, process};
 
-const MINUTES_20: Duration = Duration::from_secs(1200);
+/// Time limit of a command of cargo, which may wait for another suite that compiles.
+const LIMIT: Duration = Duration::from_secs(2400);
 
 /// `cargo test` of the workspace, documentation examples too; in release mode the tests that match millions of messages.
 pub fn unit(_: &Context, report: &mut Report) -> Result<()> {
@@ -17,10 +18,10 @@ pub fn unit(_: &Context, report: &mut Report) -> Result<()> {
     if !whole {
         command.arg("--").arg(report.filter());
     }
-    count("cargo test", &process::run(&mut command, MINUTES_20)?, report);
+    count("cargo test", &process::run(&mut command, LIMIT)?, report);
     if whole {
         let mut command = cargo(&["test", "--release", "--package", "mpi-coll", "--lib", "plan::scale::"]);
-        let outcome = process::run(&mut command, MINUTES_20)?;
+        let outcome = process::run(&mut command, LIMIT)?;
         let (passed, _) = counts(&outcome.stdout);
         report.check("scale in release mode", passed > 0, || format!("no test was selected\n{}", outcome.report()));
         count("cargo test --release", &outcome, report);
@@ -47,7 +48,7 @@ pub fn loom(_: &Context, report: &mut Report) -> Result<()> {
             // A separate folder: other flags would rebuild everything else too.
             command.env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", paths::target().join("loom"));
         }
-        let outcome = process::run(&mut command, MINUTES_20)?;
+        let outcome = process::run(&mut command, LIMIT)?;
         let (passed, _) = counts(&outcome.stdout);
         report.check(package, passed > 0, || format!("no model was selected\n{}", outcome.report()));
         count(package, &outcome, report);
@@ -60,14 +61,14 @@ pub fn doc(_: &Context, report: &mut Report) -> Result<()> {
     let mut command = cargo(&["doc", "--workspace", "--no-deps"]);
     // A separate folder: other flags would rebuild everything else too.
     command.env("RUSTDOCFLAGS", "-D warnings").env("CARGO_TARGET_DIR", paths::target().join("doc-check"));
-    report.step("no warnings", || process::must(&mut command, MINUTES_20))
+    report.step("no warnings", || process::must(&mut command, LIMIT))
 }
 
 /// The examples: the Rust ones with the launcher, the C ones are part of `tools` and `demo`. In the profile of `unit`, which has
 /// built them.
 pub fn examples(context: &Context, report: &mut Report) -> Result<()> {
     let mpiexec = context.dist()?.join("bin/mpiexec");
-    let build = process::run(&mut cargo(&["build", "--workspace", "--examples"]), MINUTES_20)?;
+    let build = process::run(&mut cargo(&["build", "--workspace", "--examples"]), LIMIT)?;
     report.check("build", build.success(), || build.report());
     let folder = paths::target().join("debug/examples");
     for (name, ranks, text) in [
