@@ -61,6 +61,9 @@ pub fn run_all(
     run_by(library, entries, report, lanes::usual(), launch, |run, outcome| judge(run.entry, outcome))
 }
 
+/// Factor on the time limit of a program that runs beside others, at most.
+const SLOWEST: usize = 2;
+
 /// One run of a program.
 pub struct Run<'e> {
     /// The line of the manifest.
@@ -108,7 +111,8 @@ pub fn run_by(
             .args(&entry.arguments)
             .envs(entry.environment.iter().map(|(name, value)| (name, value)));
         let before = Before::new(&temporary(lane));
-        let outcome = process::run(&mut command, entry.limit)?;
+        let share = if entry.alone.is_some() { 1 } else { lanes.min(SLOWEST) };
+        let outcome = process::run(&mut command, entry.limit * share as u32)?;
         let left = if library.name == "ferrum" { before.left(&program) } else { None };
         Ok((outcome, left))
     };
