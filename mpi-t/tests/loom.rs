@@ -192,6 +192,7 @@ fn look_for(handle: usize) -> SlotView {
         value_format: handle as u8,
         readonly: false,
         continuous: false,
+        in_vectors: true,
         handles_word: 0,
         stride: 1,
         count: handle as u32,

@@ -8,14 +8,13 @@ use std::ffi::c_void;
 
 use mpi_core::abi::{MPI_SUCCESS, MPI_T_PVAR_ALL_HANDLES};
 
-use crate::field::WordUnit;
 use crate::handle::found::{Found, all_of, find};
 use crate::handle::table::{self, Step};
 use crate::handle::value_format::{Scalar, ValueFormat};
 use crate::handle::{pool, wide_read};
 use crate::last_error::record_failure;
 use crate::state_word::state;
-use crate::{TError, TResult, Value, ValueType};
+use crate::{TError, TResult, Value};
 
 /// The code of a call of the C interface, whose reason is recorded if it failed.
 fn code(call: &'static str, result: TResult<()>) -> i32 {
@@ -68,20 +67,16 @@ unsafe fn read_running(session: usize, handle: usize, out: *mut c_void) -> bool 
     let slot = table::slot_of(handle);
     let Some(view) = slot.view(session, handle) else { return false };
     let (facts, states) = (view.facts, view.elements);
-    const COUNT: u8 = ValueFormat { value: ValueType::U64, unit: WordUnit::One }.bits();
-    if facts.is_mark() || facts.value_format() != COUNT || states.is_null() {
+    if facts.is_mark() || facts.value_format() != wide_read::FORMAT || states.is_null() {
         return false;
     }
     let (count, stride, out) = (facts.count(), facts.stride(), out.cast::<u64>());
     // SAFETY: an array has `count` states, and as many sources with this distance, all static; the caller's promise is
     // the room.
-    let read = unsafe {
-        stride == 1 && wide_read::read_adjacent(states, view.source, out, count)
-            || (0..count).all(|i| {
-                let value = state::read_narrow(&*states.add(i), &*view.source.add(i * stride));
-                value.inspect(|value| out.add(i).write_unaligned(*value)).is_some()
-            })
-    };
+    let read = (0..count).all(|i| unsafe {
+        let value = state::read_narrow(&*states.add(i), &*view.source.add(i * stride));
+        value.inspect(|value| out.add(i).write_unaligned(*value)).is_some()
+    });
     // Afterwards, so that sources that belong to another object by then are not read as these.
     read && !(Found { handle, slot, view }).has_ended()
 }

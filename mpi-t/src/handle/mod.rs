@@ -23,4 +23,4 @@ pub(crate) mod refusal;
 pub(crate) mod slot;
 pub(crate) mod table;
 pub(crate) mod value_format;
-mod wide_read;
+pub(crate) mod wide_read;

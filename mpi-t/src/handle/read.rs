@@ -35,12 +35,14 @@ pub mod layout {
     pub const OWN_SHIFT: u32 = state::OWN_SHIFT;
     /// What the certificate lacks of the state of a `u32`; of that of a `u64` it lacks nothing.
     pub const U32: u64 = state::FORMAT_U32 + slot::LESS_OF_U32;
+    /// The same of an array.
+    pub const ARRAY: u64 = state::FORMAT_OTHER + slot::LESS_OF_ARRAY;
 
     /// The processor extends these operands by their signs.
     const fn is_operand(value: u64) -> bool {
         value <= i32::MAX as u64
     }
-    const _: () = assert!(is_operand(CERTIFIED) && is_operand(U32) && is_operand(OFFSETS as u64));
+    const _: () = assert!(is_operand(CERTIFIED) && is_operand(U32) && is_operand(ARRAY) && is_operand(OFFSETS as u64));
     const _: () = assert!(state::FORMAT_U64 == 0);
 }
 
@@ -80,8 +82,12 @@ macro_rules! __assemble_pvar_read {
             "xor eax, eax",
             "ret",
             "4:",
+            // The slot, for an array.
+            "lea rcx, [r10 + rsi]",
             "mov rsi, r9",
             "sub rsi, rdi",
+            "cmp rax, {array}",
+            "je {array_way}",
             "jmp {longer_way}",
             "5:",
             "jmp {no_buffer}",
@@ -94,6 +100,8 @@ macro_rules! __assemble_pvar_read {
             own_shift = const $crate::__pvar_read_layout::OWN_SHIFT,
             certificate = const $crate::__pvar_read_layout::CERTIFICATE,
             u32 = const $crate::__pvar_read_layout::U32,
+            array = const $crate::__pvar_read_layout::ARRAY,
+            array_way = sym $crate::__pvar_read_array,
             longer_way = sym $crate::__pvar_read_longer_way,
             no_buffer = sym $no_buffer,
         }

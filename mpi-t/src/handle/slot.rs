@@ -6,13 +6,15 @@
 //! constant and the state without its format, while the value is the state's own part plus the source; else 0. Both
 //! words change together, so a reader that loads the state, then the source, and then finds the certificate of all that
 //! it has, has read the value of that handle, in that session, at that state.
+//! The certificate of an array that runs is of its facts: if it is the same before and after a load of them, they are those of
+//! that handle, and if it is the same still, neither has the handle been freed meanwhile nor its object.
 //!
 //! Invariant: facts change only while `word` is 0, under the pool's lock; all memory pointed to is static.
 //! Not here: the steps of a handle (`state`). `tests/loom.rs` checks this file.
 
 use crate::handle::origin;
 use crate::state_word::kind::Kind;
-use crate::state_word::state::{State, StateMemory};
+use crate::state_word::state::{FORMAT_OTHER, State, StateMemory};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, Pair, PairSwap, compare_exchange, fence};
 
 /// Part of every certificate, so that no two words that a program may pass by mistake, such as null handles, have the
@@ -21,6 +23,8 @@ pub(crate) const CERTIFIED: u64 = 0x2545_f491;
 /// The certificate of a `u32` is so much less than that of a `u64` would be. So a word beside a handle or session, which a program may
 /// pass by mistake, never makes the one of the other: no index is so large.
 pub(crate) const LESS_OF_U32: u64 = 0x1d87_2b41;
+/// The same of an array that is read in vectors, of which no difference from the others is as small as an index.
+pub(crate) const LESS_OF_ARRAY: u64 = 0x0b36_d9e5;
 
 /// Everything about one handle.
 #[repr(C, align(64))]
@@ -52,6 +56,8 @@ pub(crate) struct Traits {
     pub(crate) value_format: u8,
     pub(crate) readonly: bool,
     pub(crate) continuous: bool,
+    /// Whether it is an array whose elements can be read in vectors while they run: own part plus source, as `u64`.
+    pub(crate) in_vectors: bool,
     /// The word of the source that counts its handles, 1 or 3; 0: none.
     pub(crate) handles_word: usize,
     /// Words from one element to the next.
@@ -68,6 +74,7 @@ const READONLY: u64 = 1 << 2;
 const CONTINUOUS: u64 = 1 << 3;
 const WATCHED_SHIFT: u32 = 4;
 const WATCHED: u64 = 3 << WATCHED_SHIFT;
+const IN_VECTORS: u64 = 1 << 6;
 const COUNT_SHIFT: u32 = 32;
 
 const _: () = assert!(Kind::High as u64 & MARK != 0 && Kind::Low as u64 & MARK != 0);
@@ -79,6 +86,7 @@ impl Facts {
             traits.kind as u64
                 | if traits.readonly { READONLY } else { 0 }
                 | if traits.continuous { CONTINUOUS } else { 0 }
+                | if traits.in_vectors { IN_VECTORS } else { 0 }
                 | (traits.handles_word as u64) << WATCHED_SHIFT & WATCHED
                 | (traits.value_format as u64) << 8
                 | (traits.stride as u64) << 16
@@ -117,6 +125,11 @@ impl Facts {
         (self.0 >> COUNT_SHIFT) as usize
     }
 
+    /// Whether its elements can be read in vectors while they run.
+    pub(crate) const fn in_vectors(self) -> bool {
+        self.0 & IN_VECTORS != 0
+    }
+
     /// Whether it is a watermark, which is registered with its level.
     pub(crate) const fn is_mark(self) -> bool {
         self.0 & MARK != 0
@@ -142,6 +155,15 @@ pub(crate) struct SlotView {
     pub(crate) source: *mut AtomicU64,
     pub(crate) elements: *mut AtomicU64,
     pub(crate) variable: u32,
+}
+
+/// A copy of the facts by which an array is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ArrayView {
+    pub(crate) count: usize,
+    pub(crate) stride: usize,
+    pub(crate) source: *mut AtomicU64,
+    pub(crate) elements: *mut AtomicU64,
 }
 
 impl Slot {
@@ -172,11 +194,12 @@ impl Slot {
         self.source.store(source, Ordering::Relaxed);
         // Nobody else stores into either: the last handle has ended, and no step starts from an ended state.
         self.state().store(state.0, Ordering::Relaxed);
-        let certified = PairSwap::supported().map_or(0, |_| certificate(state, session, handle));
-        self.own.second.store(certified, Ordering::Relaxed);
         self.elements.store(view.elements, Ordering::Relaxed);
         self.facts.store(view.facts.0, Ordering::Relaxed);
         self.variable.store(view.variable, Ordering::Relaxed);
+        let certified = PairSwap::supported().map_or(0, |_| certificate(state, session, handle, || view.facts));
+        // Release, so that not even a word that no call has returned yet finds it before the facts.
+        self.own.second.store(certified, Ordering::Release);
         // Pairs with the Acquire in `view`.
         self.word.store(handle, Ordering::Release);
     }
@@ -191,6 +214,32 @@ impl Slot {
     #[inline(always)]
     pub(crate) fn source(&self, order: Ordering) -> *mut AtomicU64 {
         std::ptr::with_exposed_provenance_mut(origin::address().wrapping_add(self.source.load(order)))
+    }
+
+    /// The facts and the certificate of this handle, if it is an array that runs and can be read in vectors. The caller has
+    /// found its certificate before, or got the handle from a call.
+    #[inline(always)]
+    pub(crate) fn certified_array(&self, session: usize, handle: usize) -> Option<(ArrayView, u64)> {
+        // Acquire, here and below: the facts are loaded before the certificate that is theirs.
+        let facts = Facts(self.facts.load(Ordering::Acquire));
+        let view = ArrayView {
+            count: facts.count(),
+            stride: facts.stride(),
+            source: self.source(Ordering::Acquire),
+            elements: self.elements.load(Ordering::Acquire),
+        };
+        let state = State(self.state().load(Ordering::Acquire));
+        let certified = self.own.second.load(Ordering::Acquire);
+        (certified != 0 && certified == array_certificate(state, session, handle)).then_some((view, certified))
+    }
+
+    /// Whether the handle that had this certificate still has it: it runs, and its object was not freed. What was loaded before
+    /// is of that object.
+    #[inline(always)]
+    pub(crate) fn is_certified(&self, certified: u64) -> bool {
+        // Pairs with the Release fence in `state::end`.
+        fence(Ordering::Acquire);
+        self.own.second.load(Ordering::Relaxed) == certified
     }
 
     /// Removes the handle from the slot; from now on the handle is stale. The caller holds the pool's lock.
@@ -218,7 +267,7 @@ impl StateMemory for Slot {
             // A slot that is another handle's by now has another state, because each handle ends before its slot is
             // used again, and the next one's state has another turn. So this is the handle whose state is swapped.
             let (session, handle) = (self.session.load(Ordering::Relaxed), self.word.load(Ordering::Relaxed));
-            let next = certificate(after, session, handle);
+            let next = certificate(after, session, handle, || Facts(self.facts.load(Ordering::Relaxed)));
             if pairs.compare_exchange(&self.own, (before.0, certified), (after.0, next)) {
                 return Ok(before.0);
             }
@@ -232,12 +281,20 @@ impl StateMemory for Slot {
 
 /// The certificate of a state of this handle.
 #[inline(always)]
-fn certificate(state: State, session: usize, handle: usize) -> u64 {
+fn certificate(state: State, session: usize, handle: usize, facts: impl FnOnce() -> Facts) -> u64 {
     match state.without_format() {
         Some(rest) => {
             let less = if state.is_u32() { LESS_OF_U32 } else { 0 };
             rest.wrapping_add(CERTIFIED - less).wrapping_add(session as u64).wrapping_add(handle as u64)
         }
+        None if state.is_running_other() && facts().in_vectors() => array_certificate(state, session, handle),
         None => 0,
     }
+}
+
+/// That of the state of an array which runs.
+#[inline(always)]
+fn array_certificate(state: State, session: usize, handle: usize) -> u64 {
+    let sum = state.0.wrapping_sub(FORMAT_OTHER).wrapping_add(session as u64).wrapping_add(handle as u64);
+    sum.wrapping_add(CERTIFIED - LESS_OF_ARRAY)
 }

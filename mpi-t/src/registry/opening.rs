@@ -11,6 +11,7 @@ use crate::events::safety::is_restricted;
 use crate::handle::pool::{self, NewHandle};
 use crate::handle::slot::{Facts, Traits};
 use crate::handle::value_format::ValueFormat;
+use crate::handle::wide_read;
 use crate::state_word::kind::Kind;
 use crate::state_word::state::Format;
 use crate::{PvarClass, PvarDef, TError, TResult, ValueType};
@@ -58,6 +59,10 @@ pub(super) fn facts_of(def: &PvarDef, count: u32, stride: u16) -> (Facts, Format
             value_format: value_format.bits(),
             readonly,
             continuous,
+            in_vectors: matches!(kind, Kind::Sum | Kind::Mirror)
+                && value_format.bits() == wide_read::FORMAT
+                && count >= wide_read::FEWEST
+                && wide_read::is_supported(),
             handles_word,
             stride,
             count,

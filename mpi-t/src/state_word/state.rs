@@ -27,6 +27,8 @@ pub(crate) const OWN_SHIFT: u32 = 7;
 pub(crate) const FORMAT_U64: u64 = (Format::U64 as u64) << FORMAT_SHIFT;
 /// Those of a `u32`.
 pub(crate) const FORMAT_U32: u64 = (Format::U32 as u64) << FORMAT_SHIFT;
+/// Those of another format.
+pub(crate) const FORMAT_OTHER: u64 = (Format::Other as u64) << FORMAT_SHIFT;
 const LOW_BITS: u64 = (1 << OWN_SHIFT) - 1;
 
 const _: () = assert!(64 - OWN_SHIFT == wide::NAME_BITS);
@@ -128,6 +130,12 @@ impl State {
     #[inline(always)]
     pub(crate) const fn without_format(self) -> Option<u64> {
         if self.0 & (WIDE | STOPPED | 2 << FORMAT_SHIFT) == 0 { Some(self.0 & !(3 << FORMAT_SHIFT)) } else { None }
+    }
+
+    /// Whether the handle runs, is not wide, and its value is neither a `u64` nor a `u32`.
+    #[inline(always)]
+    pub(crate) const fn is_running_other(self) -> bool {
+        self.0 & (WIDE | STOPPED | 3 << FORMAT_SHIFT) == FORMAT_OTHER
     }
 
     /// Whether the value is a `u32`, if [`Self::without_format`] has one.
