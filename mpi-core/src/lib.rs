@@ -56,6 +56,6 @@ pub use facts::Facts;
 pub use generated::functions;
 pub use handle::{Handle, Kind};
 pub use info::Info;
-pub use lock::{Guard, Guarded, ProcessLock, QuickGuard, ShortMutex, ShortMutexGuard};
+pub use lock::{Guard, Guarded, Held, ProcessLock, QuickGuard, ShortMutex, ShortMutexGuard};
 pub use status::Status;
 pub use table::Table;

@@ -93,7 +93,7 @@ impl ProcessLock {
 
     /// As [`ProcessLock::try_lock`], for short ways of a call, whose longer way takes the lock by [`ProcessLock::lock`]: may
     /// not take the lock that another thread has taken many times in turn and released. `ALONE`: only if the process has one
-    /// thread; then releasing is one store, and the caller neither releases and retakes nor replaces the guard.
+    /// thread; then releasing is one store.
     #[inline(always)]
     pub fn try_lock_quickly<const ALONE: bool>(&self) -> Option<QuickGuard<'_, ALONE>> {
         let taken = if ALONE { self.raw.take_alone() } else { self.raw.try_take_quickly() };
@@ -212,10 +212,34 @@ impl<'a, const ALONE: bool> Deref for QuickGuard<'a, ALONE> {
     }
 }
 
-impl<const ALONE: bool> DerefMut for QuickGuard<'_, ALONE> {
+/// A guard of a [`ProcessLock`], of either type.
+///
+/// A [`QuickGuard`] gives no `&mut Guard`: with another guard in its place, or after that one has released the lock and taken it
+/// again, its release by one store would be wrong.
+pub trait Held: private::HeldLock {}
+
+impl Held for Guard<'_> {}
+impl<const ALONE: bool> Held for QuickGuard<'_, ALONE> {}
+
+mod private {
+    /// What only guards implement: cells trust it.
+    pub trait HeldLock {
+        /// The number of the lock that the calling thread holds while the value exists.
+        fn lock_id(&self) -> u64;
+    }
+}
+
+impl private::HeldLock for Guard<'_> {
     #[inline(always)]
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
+    fn lock_id(&self) -> u64 {
+        self.lock.id
+    }
+}
+
+impl<const ALONE: bool> private::HeldLock for QuickGuard<'_, ALONE> {
+    #[inline(always)]
+    fn lock_id(&self) -> u64 {
+        self.0.lock.id
     }
 }
 
@@ -248,7 +272,13 @@ impl<T> Guarded<T> {
     /// An exclusive reference to the value, valid while the guard is mutably borrowed.
     #[inline]
     pub fn get_mut<'g>(&'g self, guard: &'g mut Guard<'_>) -> &'g mut T {
-        assert!(guard.lock.id == self.lock, "a guard of another process's lock");
+        self.get_mut_held(guard)
+    }
+
+    /// As [`Guarded::get_mut`], by a guard of either type.
+    #[inline(always)]
+    pub fn get_mut_held<'g>(&'g self, guard: &'g mut impl Held) -> &'g mut T {
+        assert!(guard.lock_id() == self.lock, "a guard of another process's lock");
         // SAFETY: the guard is borrowed mutably and is the only one of its lock, so this is the only reference
         // into any cell of the lock.
         unsafe { &mut *self.value.get() }

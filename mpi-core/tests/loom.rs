@@ -89,11 +89,8 @@ fn lock(word: &word::LockWord, me: u64, bells: &Bells) {
 
 /// As `RawLock::take_if_free` and `claim` together.
 fn claim(word: &word::LockWord, me: u64, bells: &Bells) -> bool {
-    let holder = word.holder.load(sync::Ordering::Relaxed);
-    if holder & bias::BIASED == 0 || !word.bias.is_outside(holder & !bias::BIASED) {
-        return false;
-    }
-    let Some(owner) = word.bias.claim(&word.holder, me) else { return false };
+    let owner = word.bias.owner_outside(word.holder.load(sync::Ordering::Relaxed), me);
+    let Some(owner) = owner.filter(|owner| word.bias.claim(&word.holder, me, *owner)) else { return false };
     sync::fence(sync::Ordering::SeqCst);
     while !word.bias.is_outside(owner) {
         word.wish(word::LEAVE);
@@ -111,11 +108,8 @@ fn try_lock(word: &word::LockWord, me: u64, bells: &Bells) -> bool {
     if word.try_take(me, 1) {
         return true;
     }
-    let holder = word.holder.load(sync::Ordering::Relaxed);
-    if holder & bias::BIASED != 0 && !word.bias.is_outside(holder & !bias::BIASED) {
-        return false;
-    }
-    let Some(owner) = word.bias.claim(&word.holder, me) else {
+    let owner = word.bias.owner_outside(word.holder.load(sync::Ordering::Relaxed), me);
+    let Some(owner) = owner.filter(|owner| word.bias.claim(&word.holder, me, *owner)) else {
         serve_claim(word, bells);
         return false;
     };

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use mpi_core::abi::MPI_PROC_NULL;
-use mpi_core::{Facts, Guard, Guarded, Handle, ProcessLock, QuickGuard, Status};
+use mpi_core::{Facts, Guard, Guarded, Handle, Held, ProcessLock, QuickGuard, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 use mpi_fabric::{Doorbell, Endpoint, OpenWaits, Recorder};
@@ -335,14 +335,14 @@ impl Engine {
     #[inline(always)] // a short way of a call that has a longer one
     pub fn send_quickly<R>(
         &self,
-        guard: &mut Guard<'_>,
+        guard: &mut impl Held,
         context: u32,
         dest: i32,
         tag: i32,
         memory: &[u8],
         record: impl FnOnce() -> R,
     ) -> Option<R> {
-        self.state.get_mut(guard).send_line(context, dest, tag, memory, record)
+        self.state.get_mut_held(guard).send_line(context, dest, tag, memory, record)
     }
 
     /// Starts a standard send of at most 32 bytes of contiguous data, if it needs nothing but stores; the message leaves with
@@ -350,13 +350,13 @@ impl Engine {
     #[inline(always)] // a short way of a call that has a longer one
     pub fn isend_quickly<'g>(
         &'g self,
-        guard: &'g mut Guard<'_>,
+        guard: &'g mut impl Held,
         context: u32,
         dest: i32,
         tag: i32,
         bytes: usize,
     ) -> Option<StartedLine<'g>> {
-        self.state.get_mut(guard).isend_line(context, dest, tag, bytes)
+        self.state.get_mut_held(guard).isend_line(context, dest, tag, bytes)
     }
 
     /// A blocking receive from one process into contiguous memory, if it has only to wait for the next record of its sender.
@@ -364,12 +364,12 @@ impl Engine {
     #[inline(always)] // a short way of a call that has a longer one
     pub fn recv_quickly<'g>(
         &'g self,
-        guard: &'g mut Guard<'_>,
+        guard: &'g mut impl Held,
         context: u32,
         source: i32,
         tag: i32,
     ) -> Option<ShortReceive<'g>> {
-        self.state.get_mut(guard).receive_shortly(context, Key { source, tag })
+        self.state.get_mut_held(guard).receive_shortly(context, Key { source, tag })
     }
 
     /// Starts a receive from one process if no message of the context waits. An error is the buffer: nothing has
@@ -377,13 +377,13 @@ impl Engine {
     #[inline(always)] // a short way of a call that has a longer one
     pub fn irecv_quickly(
         &self,
-        guard: &mut Guard<'_>,
+        guard: &mut impl Held,
         context: u32,
         source: i32,
         tag: i32,
         buffer: RecvBuf<'static>,
     ) -> std::result::Result<Handle, RecvBuf<'static>> {
-        self.state.get_mut(guard).start_receive_quickly(context, Key { source, tag }, buffer)
+        self.state.get_mut_held(guard).start_receive_quickly(context, Key { source, tag }, buffer)
     }
 
     /// Starts a send. A buffered one may release the lock while it copies long data.

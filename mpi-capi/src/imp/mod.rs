@@ -59,6 +59,7 @@ pub mod request;
 pub mod send;
 pub mod send_receive;
 pub mod session;
+mod short_way;
 pub mod spawn;
 pub mod status;
 pub mod status_forms;

@@ -2,7 +2,6 @@
 
 use core::ffi::{c_int, c_void};
 
-use mpi_core::single_threaded::is_single_threaded;
 use mpi_core::{Guard, Handle, Status, abi, functions};
 use mpi_datatype::{RecvBuf, SendBuf, short_bytes};
 use mpi_env::{Object, Process};
@@ -14,6 +13,7 @@ use crate::call_context::{CallContext, CommView, Record};
 use crate::check::{self, Out, StatusOut};
 use crate::entry;
 use crate::errors::{Outcome, Raised};
+use crate::imp::short_way::short_way;
 
 /// `MPI_Recv`
 #[inline]
@@ -33,73 +33,43 @@ fn usual_target(buf: *mut c_void, count: c_int, datatype: usize, tag: c_int) -> 
     Some((process, bytes))
 }
 
-/// The short way of `MPI_Recv`, from one process and into elements of a predefined type: checks all arguments, and waits for
-/// the next message of that process if it has nothing else to do. Returns the code of the call; `None`: nothing has happened,
-/// and the longer way finds the reason.
-#[inline(always)] // one caller: the entry point
-pub fn recv_quickly(
-    buf: *mut c_void,
-    count: c_int,
-    datatype: usize,
-    source: c_int,
-    tag: c_int,
-    comm: usize,
-    status: *mut Status,
-) -> Option<c_int> {
-    if is_single_threaded() {
-        recv_short::<true>(buf, count, datatype, source, tag, comm, status)
-    } else {
-        recv_among_threads(buf, count, datatype, source, tag, comm, status)
+short_way! {
+    /// The short way of `MPI_Recv`, from one process and into elements of a predefined type: checks all arguments, and waits for
+    /// the next message of that process if it has nothing else to do. Returns the code of the call; `None`: nothing has happened,
+    /// and the longer way finds the reason.
+    fn recv_quickly<ALONE>(
+        buf: *mut c_void,
+        count: c_int,
+        datatype: usize,
+        source: c_int,
+        tag: c_int,
+        comm: usize,
+        status: *mut Status,
+    ) -> Option<c_int> {
+        let (process, bytes) = usual_target(buf, count, datatype, tag)?;
+        let engine = &*process.engine;
+        let mut guard = engine.lock_quickly::<ALONE>()?;
+        let context = process.comm_facts(&guard, Handle(comm))?.context();
+        let receive = engine.recv_quickly(&mut guard, context, source, tag)?;
+        let entry = process.recorder.enter_untimed(functions::MPI_RECV, context, source, tag, count as u64);
+        // SAFETY: the program passed a buffer of `count` elements, which it does not use during the call.
+        let memory = unsafe { core::slice::from_raw_parts_mut(buf.cast::<u8>(), bytes) };
+        let Some(message) = receive.wait(memory) else {
+            return Some(recv_further(
+                (process, guard.into_guard(), entry),
+                (buf, bytes),
+                source,
+                tag,
+                (comm, context),
+                status,
+            ));
+        };
+        entry.leave_untimed();
+        if let Ok(status) = check::status_out("status", status) {
+            status.set(Status::new(source, message.tag, message.bytes as u64));
+        }
+        Some(abi::MPI_SUCCESS)
     }
-}
-
-/// The short way in a process of several threads, apart so that it costs the other one nothing.
-#[inline(never)]
-fn recv_among_threads(
-    buf: *mut c_void,
-    count: c_int,
-    datatype: usize,
-    source: c_int,
-    tag: c_int,
-    comm: usize,
-    status: *mut Status,
-) -> Option<c_int> {
-    recv_short::<false>(buf, count, datatype, source, tag, comm, status)
-}
-
-#[inline(always)] // two callers, one for each number of threads
-fn recv_short<const ALONE: bool>(
-    buf: *mut c_void,
-    count: c_int,
-    datatype: usize,
-    source: c_int,
-    tag: c_int,
-    comm: usize,
-    status: *mut Status,
-) -> Option<c_int> {
-    let (process, bytes) = usual_target(buf, count, datatype, tag)?;
-    let engine = &*process.engine;
-    let mut guard = engine.lock_quickly::<ALONE>()?;
-    let context = process.comm_facts(&guard, Handle(comm))?.context();
-    let receive = engine.recv_quickly(&mut guard, context, source, tag)?;
-    let entry = process.recorder.enter_untimed(functions::MPI_RECV, context, source, tag, count as u64);
-    // SAFETY: the program passed a buffer of `count` elements, which it does not use during the call.
-    let memory = unsafe { core::slice::from_raw_parts_mut(buf.cast::<u8>(), bytes) };
-    let Some(message) = receive.wait(memory) else {
-        return Some(recv_further(
-            (process, guard.into_guard(), entry),
-            (buf, bytes),
-            source,
-            tag,
-            (comm, context),
-            status,
-        ));
-    };
-    entry.leave_untimed();
-    if let Ok(status) = check::status_out("status", status) {
-        status.set(Status::new(source, message.tag, message.bytes as u64));
-    }
-    Some(abi::MPI_SUCCESS)
 }
 
 /// Continues a receive that its short way has begun, and recorded.
@@ -121,65 +91,35 @@ fn recv_further(
     entry::finished(functions::MPI_RECV, Some(Object::comm(comm)), Record::of(entry).end(outcome))
 }
 
-/// The short way of `MPI_Irecv`, from one process and into elements of a predefined type: checks all arguments, and starts
-/// the receive if no message of the communicator waits. Otherwise nothing has happened, and the longer way finds the reason.
-#[inline(always)] // one caller: the entry point
-pub fn irecv_quickly(
-    buf: *mut c_void,
-    count: c_int,
-    datatype: usize,
-    source: c_int,
-    tag: c_int,
-    comm: usize,
-    request: *mut usize,
-) -> bool {
-    if is_single_threaded() {
-        irecv_short::<true>(buf, count, datatype, source, tag, comm, request)
-    } else {
-        irecv_among_threads(buf, count, datatype, source, tag, comm, request)
+short_way! {
+    /// The short way of `MPI_Irecv`, from one process and into elements of a predefined type: checks all arguments, and starts
+    /// the receive if no message of the communicator waits. Otherwise nothing has happened, and the longer way finds the reason.
+    fn irecv_quickly<ALONE>(
+        buf: *mut c_void,
+        count: c_int,
+        datatype: usize,
+        source: c_int,
+        tag: c_int,
+        comm: usize,
+        request: *mut usize,
+    ) -> bool {
+        let start = || {
+            let (process, bytes) = usual_target(buf, count, datatype, tag)?;
+            if request.is_null() {
+                return None;
+            }
+            let engine = &*process.engine;
+            let mut guard = engine.lock_quickly::<ALONE>()?;
+            let context = process.comm_facts(&guard, Handle(comm))?.context();
+            // SAFETY: the program passed a buffer of `count` elements, which it does not use until the operation is complete.
+            let buffer = unsafe { RecvBuf::of_bytes(buf.cast(), bytes) };
+            let started = engine.irecv_quickly(&mut guard, context, source, tag, buffer).ok()?;
+            process.recorder.record_untimed(functions::MPI_IRECV, context, source, tag, count as u64);
+            // Before the lock is released, so that nothing has to be kept until then.
+            check::set_quickly(request, started.0).then_some(())
+        };
+        start().is_some()
     }
-}
-
-/// The short way in a process of several threads, apart so that it costs the other one nothing.
-#[inline(never)]
-fn irecv_among_threads(
-    buf: *mut c_void,
-    count: c_int,
-    datatype: usize,
-    source: c_int,
-    tag: c_int,
-    comm: usize,
-    request: *mut usize,
-) -> bool {
-    irecv_short::<false>(buf, count, datatype, source, tag, comm, request)
-}
-
-#[inline(always)] // two callers, one for each number of threads
-fn irecv_short<const ALONE: bool>(
-    buf: *mut c_void,
-    count: c_int,
-    datatype: usize,
-    source: c_int,
-    tag: c_int,
-    comm: usize,
-    request: *mut usize,
-) -> bool {
-    let start = || {
-        let (process, bytes) = usual_target(buf, count, datatype, tag)?;
-        if request.is_null() {
-            return None;
-        }
-        let engine = &*process.engine;
-        let mut guard = engine.lock_quickly::<ALONE>()?;
-        let context = process.comm_facts(&guard, Handle(comm))?.context();
-        // SAFETY: the program passed a buffer of `count` elements, which it does not use until the operation is complete.
-        let buffer = unsafe { RecvBuf::of_bytes(buf.cast(), bytes) };
-        let started = engine.irecv_quickly(&mut guard, context, source, tag, buffer).ok()?;
-        process.recorder.record_untimed(functions::MPI_IRECV, context, source, tag, count as u64);
-        // Before the lock is released, so that nothing has to be kept until then.
-        check::set_quickly(request, started.0).then_some(())
-    };
-    start().is_some()
 }
 
 /// `MPI_Irecv`

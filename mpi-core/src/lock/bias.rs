@@ -145,13 +145,18 @@ impl Bias {
         holder.store(me | BIASED, Ordering::Release);
     }
 
-    /// Claims the lock from the owner of a bias, who is returned. It may be inside until it is seen outside, after a
-    /// fence in all threads. `None`: the lock has no bias, or the caller's.
-    pub(crate) fn claim(&self, holder: &AtomicU64, me: u64) -> Option<u64> {
-        let seen = holder.load(Ordering::Relaxed);
-        let other = seen & BIASED != 0 && seen != me | BIASED;
-        let claimed = || holder.compare_exchange(seen, me | CLAIMED, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        (other && claimed()).then_some(seen & !BIASED)
+    /// The owner of the bias that a holder's word names, if it is another thread than `me` and outside.
+    #[inline]
+    pub(crate) fn owner_outside(&self, seen: u64, me: u64) -> Option<u64> {
+        let owner = seen & !BIASED;
+        (seen & BIASED != 0 && owner != me && self.is_outside(owner)).then_some(owner)
+    }
+
+    /// Claims the lock from the owner of a bias, another thread; whether it still had the bias. It may be inside until it is seen
+    /// outside, after a fence in all threads.
+    #[inline]
+    pub(crate) fn claim(&self, holder: &AtomicU64, me: u64, owner: u64) -> bool {
+        holder.compare_exchange(owner | BIASED, me | CLAIMED, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// The claimer has seen the owner outside, and takes the lock.

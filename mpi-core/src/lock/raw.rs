@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use super::bias::{BIASED, Bias, CLAIMED, FEWEST};
 use super::thread_id::this_thread;
-use super::word::{ASLEEP, FREE, LEAVE, LockWord, TURN};
+use super::word::{ASLEEP, Attempt, FREE, LEAVE, LockWord, TURN};
 
 /// How long a thread leaves the lock to the holder before it demands its turn.
 const PATIENCE: Duration = Duration::from_micros(200);
@@ -145,7 +145,7 @@ impl RawLock {
     /// no registers for it.
     #[inline(always)]
     pub(super) fn try_take_quickly(&self) -> bool {
-        self.word.try_take_quickly(this_thread())
+        self.word.attempt(this_thread(), 1) != Attempt::Failed
     }
 
     #[inline]
@@ -378,13 +378,15 @@ impl RawLock {
         if holder == FREE || holder == me | BIASED {
             return self.word.try_take(me, 0);
         }
-        holder & BIASED != 0 && self.word.bias.is_outside(holder & !BIASED) && self.claim(me)
+        self.word.bias.owner_outside(holder, me).is_some_and(|owner| self.claim(me, owner))
     }
 
-    /// Claims the lock from the owner of its bias and takes it once the owner is outside; whether there was a bias.
-    fn claim(&self, me: u64) -> bool {
+    /// Claims the lock from this owner of its bias and takes it once the owner is outside; whether it still had the bias.
+    fn claim(&self, me: u64, owner: u64) -> bool {
         let (word, bias) = (&self.word, &self.word.bias);
-        let Some(owner) = bias.claim(&word.holder, me) else { return false };
+        if !bias.claim(&word.holder, me, owner) {
+            return false;
+        }
         fence_of_claim();
         let began = Instant::now();
         while !bias.is_outside(owner) {
@@ -407,11 +409,8 @@ impl RawLock {
     #[cold]
     fn try_claim(&self, me: u64) -> bool {
         let (word, bias) = (&self.word, &self.word.bias);
-        let holder = word.holder.load(Ordering::Relaxed);
-        if holder & BIASED != 0 && !bias.is_outside(holder & !BIASED) {
-            return false;
-        }
-        let Some(owner) = bias.claim(&word.holder, me) else {
+        let owner = bias.owner_outside(word.holder.load(Ordering::Relaxed), me);
+        let Some(owner) = owner.filter(|owner| bias.claim(&word.holder, me, *owner)) else {
             self.serve_claim();
             return false;
         };

@@ -28,6 +28,17 @@ pub(crate) struct LockWord {
     pub(crate) bias: Bias,
 }
 
+/// How an attempt to take the lock ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    /// The lock is not taken.
+    Failed,
+    /// The lock is taken.
+    Taken,
+    /// The lock is taken, and the thread has taken it so often in turn that it may become the owner of a bias.
+    BiasDue,
+}
+
 impl LockWord {
     /// Takes the lock for the thread with the identity `me`, which is not `FREE`, if the lock is free and the process has
     /// one thread.
@@ -42,39 +53,30 @@ impl LockWord {
     }
 
     /// Takes the lock for the thread with the identity `me`, if the lock is free or biased towards the thread. `calls` is
-    /// how much that counts for a bias.
+    /// how much that counts for a bias, which this grants.
     #[inline(always)]
     pub(crate) fn try_take(&self, me: u64, calls: u32) -> bool {
-        let holder = self.holder.load(Ordering::Relaxed);
-        if holder == me | BIASED {
-            return self.bias.enter(&self.holder, me);
-        }
-        let taken = self.take_if_free(holder, me);
-        if taken && self.bias.count(me, calls) {
+        let attempt = self.attempt(me, calls);
+        if attempt == Attempt::BiasDue {
             self.bias.grant(&self.holder, me);
         }
-        taken
+        attempt != Attempt::Failed
     }
 
-    /// As [`LockWord::try_take`] of one call; only `try_take` grants a bias.
+    /// As [`LockWord::try_take`], but grants no bias.
     #[inline(always)]
-    pub(crate) fn try_take_quickly(&self, me: u64) -> bool {
+    pub(crate) fn attempt(&self, me: u64, calls: u32) -> Attempt {
         let holder = self.holder.load(Ordering::Relaxed);
         if holder == me | BIASED {
-            return self.bias.enter(&self.holder, me);
+            return if self.bias.enter(&self.holder, me) { Attempt::Taken } else { Attempt::Failed };
         }
-        let taken = self.take_if_free(holder, me);
-        if taken {
-            self.bias.count(me, 1);
-        }
-        taken
-    }
-
-    #[inline(always)]
-    fn take_if_free(&self, holder: u64, me: u64) -> bool {
         // Acquire pairs with the Release in `release`.
         let free = || self.holder.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        holder == FREE && free()
+        match holder == FREE && free() {
+            false => Attempt::Failed,
+            true if self.bias.count(me, calls) => Attempt::BiasDue,
+            true => Attempt::Taken,
+        }
     }
 
     /// Whether the thread `me`, which is the calling one, holds the lock. No other thread stores `me` or writes its count,
