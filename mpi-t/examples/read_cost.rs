@@ -21,7 +21,27 @@ mpi_t::instruments! {
     }
 }
 
-const ROUNDS: u32 = 20_000_000;
+mpi_t::instruments! {
+    /// An element of an array without gaps.
+    struct Element: Comm {
+        /// Count.
+        count: Counter = { name: "element", class: Counter, type: u64, unit: "events", category: "x" },
+    }
+}
+
+mpi_t::instruments! {
+    /// An element of an array with gaps.
+    struct Row: Comm {
+        /// Count.
+        count: Counter = { name: "row", class: Counter, type: u64, unit: "events", category: "x" },
+        /// Bytes.
+        bytes: Counter = { name: "row_bytes", class: Counter, type: u64, unit: "bytes", category: "x" },
+        /// Errors.
+        errors: Counter = { name: "row_errors", class: Counter, type: u64, unit: "errors", category: "x" },
+    }
+}
+
+const ROUNDS: u32 = 5_000_000;
 
 /// The shortest of several runs, in nanoseconds a round.
 fn measure(mut round: impl FnMut()) -> f64 {
@@ -38,6 +58,21 @@ fn measure(mut round: impl FnMut()) -> f64 {
 unsafe extern "C" fn called(session: usize, handle: usize, out: *mut std::ffi::c_void) -> i32 {
     // SAFETY: the caller's promise.
     unsafe { mpi_t::pvar_read_raw(session, handle, out) }
+}
+
+/// Nanoseconds of a read, of one element or as many as 64.
+fn read(session: Handle, handle: Handle) -> f64 {
+    let mut out = [0u64; 64];
+    measure(|| {
+        for _ in 0..ROUNDS {
+            // SAFETY: room for the elements.
+            let code = unsafe {
+                let read = black_box(called as unsafe extern "C" fn(_, _, _) -> _);
+                read(session.0, handle.0, out.as_mut_ptr().cast())
+            };
+            assert_eq!(code, 0);
+        }
+    })
 }
 
 fn main() {
@@ -57,17 +92,21 @@ fn main() {
     for (name, class) in
         [("events", PvarClass::Counter), ("depth", PvarClass::Level), ("depth", PvarClass::HighWatermark)]
     {
-        let (session, handle, mut out) = (session.0, handle(name, class).0, 0u64);
-        let read = measure(|| {
-            for _ in 0..ROUNDS {
-                // SAFETY: room for the one u64 or u32.
-                let code = unsafe {
-                    black_box(called as unsafe extern "C" fn(_, _, _) -> _)(session, handle, (&raw mut out).cast())
-                };
-                assert_eq!(code, 0);
-            }
-        });
-        println!("{:<30} {:5.2} ns above it", format!("{name} ({class:?})"), read - empty);
+        println!(
+            "{:<30} {:5.2} ns above it",
+            format!("{name} ({class:?})"),
+            read(session, handle(name, class)) - empty
+        );
+    }
+    for count in [4, 10, 64] {
+        registry.bind_rows(count, mpi_t::place_rows::<Element>(count)).expect("rows");
+        registry.bind_rows(count, mpi_t::place_rows::<Row>(count)).expect("rows");
+        for (name, gaps) in [("element", "without gaps"), ("row", "with gaps")] {
+            let index = registry.pvar_get_index(name, PvarClass::Counter as i32).expect("declared");
+            let handle = registry.pvar_handle_alloc(session, index, Some(count)).expect("room").0;
+            registry.pvar_start(session, handle).expect("not continuous");
+            println!("{:<30} {:5.2} ns above it", format!("{count} {gaps}"), read(session, handle) - empty);
+        }
     }
     let incr = measure(|| (0..ROUNDS).for_each(|_| black_box(block).events.incr()));
     println!("{:<30} {:5.2} ns above it", "Counter::incr", incr - empty);

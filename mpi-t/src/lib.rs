@@ -77,12 +77,12 @@ pub use events::{
 pub use field::{Aggregate, Counter, Field, Percentage, Size, State, Timer};
 pub use free_list::{place_settings, retire_settings};
 pub use handle::access::read_raw as __pvar_read_longer_way;
-pub use handle::wide_read::read_array as __pvar_read_array;
 pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_write_raw};
 #[cfg(target_arch = "x86_64")]
 pub use handle::read::layout as __pvar_read_layout;
 pub use handle::read::pvar_read_raw;
 pub use handle::table::{QUICK_TABLE as __QUICK_TABLE, disable_handles};
+pub use handle::wide_read::read_array as __pvar_read_array;
 pub use last_error::{clear_failure, last_failure, record_failure, report_failures};
 pub use level::{Level, PEAK_KEPT, PEAK_WORD, PeakLevel};
 pub use memory::{

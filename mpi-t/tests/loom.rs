@@ -80,7 +80,7 @@ mod state_word {
 use std::sync::Arc;
 
 use loom::thread;
-use slot_file::{Facts, Slot, SlotView, Traits};
+use slot_file::{ArrayView, Facts, Slot, SlotView, Traits};
 use state_word::kind::Kind;
 use state_word::state::{self, Format, HandleEnded, State};
 use sync::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -301,5 +301,59 @@ fn a_certificate_is_of_one_handle_in_one_session() {
         assert_eq!(read_by_certificate(&slot, &source, 7, 64), None, "it is freed");
         assert_eq!(read_by_certificate(&slot, &source, 7, 1 << 26 | 64), None, "another session");
         assert_eq!(read_by_certificate(&slot, &source, 8, 1 << 26 | 64), Some((2, 0)));
+    });
+}
+
+/// The read of an array by its certificate (`wide_read`), of one element: the view, and the value; `None` where the longer way
+/// reads.
+fn read_array(slot: &Slot, source: &AtomicU64, session: usize, handle: usize) -> Option<(ArrayView, u64)> {
+    let (view, certified) = slot.certified_array(session, handle)?;
+    let value = source.load(Ordering::Relaxed);
+    slot.is_certified(certified).then_some((view, value))
+}
+
+#[test]
+fn the_certificate_of_an_array_is_of_one_handle_and_its_facts() {
+    let mut model = loom::model::Builder::new();
+    // As above, but each swap has three stores.
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let (slot, source) = (Arc::new(empty_slot()), Arc::new(AtomicU64::new(5)));
+        slot.open(7, 64, look_for(1), State::new(0, 1, Format::Other, true));
+        let (pool_slot, other_source) = (slot.clone(), source.clone());
+        let pool = thread::spawn(move || {
+            pool_slot.close();
+            state::close(&*pool_slot);
+            other_source.store(1000, Ordering::Relaxed);
+            pool_slot.open(8, 1 << 26 | 64, look_for(2), State::new(0, 2, Format::Other, true));
+        });
+        if let Some((view, value)) = read_array(&slot, &source, 7, 64) {
+            let of = look_for(1);
+            assert_eq!((view.count, view.stride, value), (of.facts.count(), of.facts.stride(), 5));
+            assert_eq!((view.source, view.elements), (of.source, of.elements));
+        }
+        pool.join().expect("no panic");
+        assert!(read_array(&slot, &source, 7, 64).is_none(), "it is freed");
+        assert!(read_array(&slot, &source, 7, 1 << 26 | 64).is_none(), "another session");
+        assert!(read_array(&slot, &source, 8, 1 << 26 | 64).is_some_and(|(view, _)| view.count == 2));
+    });
+}
+
+#[test]
+fn an_array_of_a_freed_object_is_read_with_its_own_values_or_not() {
+    loom::model(|| {
+        let (slot, source) = (Arc::new(empty_slot()), Arc::new(AtomicU64::new(5)));
+        slot.open(7, 64, look_for(1), State::new(0, 1, Format::Other, false));
+        assert!(read_array(&slot, &source, 7, 64).is_none(), "it is stopped");
+        state::mark_running(&*slot, true).expect("not ended");
+        let (owner_slot, owner_source) = (slot.clone(), source.clone());
+        let owner = thread::spawn(move || {
+            state::end(&*owner_slot);
+            // The memory belongs to another object from here on.
+            owner_source.store(1000, Ordering::Relaxed);
+        });
+        assert!(read_array(&slot, &source, 7, 64).is_none_or(|(_, value)| value == 5));
+        owner.join().expect("no panic");
+        assert!(read_array(&slot, &source, 7, 64).is_none(), "it has ended");
     });
 }

@@ -106,3 +106,55 @@ fn a_watched_timer_counts_while_a_handle_exists() {
     assert!(rows.iter().all(|row| !row.time.is_watched()));
     assert_eq!(rows[1].time.get_ns(), 5);
 }
+
+#[test]
+fn arrays_of_every_length_are_read_alike_in_both_ways_and_after_every_step() {
+    let tool = Tool::new();
+    for count in 2..=19 {
+        let (object, peers) = (1000 + count, mpi_t::place_rows::<PeerRow>(count));
+        tool.registry.bind_rows(object, peers).expect("rows");
+        let index = tool.registry.pvar_get_index("row_messages", PvarClass::Counter as i32).expect("declared");
+        let (handle, elements) = tool.registry.pvar_handle_alloc(tool.session, index, Some(object)).expect("room");
+        assert_eq!(elements as usize, count);
+        let read = |expected: &[u64]| {
+            let mut raw = vec![7; count + 1];
+            // SAFETY: room for all elements, and one more.
+            let code = unsafe { mpi_t::pvar_read_raw(tool.session.0, handle.0, raw.as_mut_ptr().cast()) };
+            assert_eq!((code, raw.pop()), (abi::MPI_SUCCESS, Some(7)), "{count} elements");
+            assert_eq!(raw, expected);
+            let all = tool.registry.pvar_read_all(tool.session, handle).expect("live");
+            assert!(all.iter().map(|value| value.as_u64().expect("u64")).eq(expected.iter().copied()));
+        };
+        let add = || (0..).zip(peers).for_each(|(i, peer)| peer.messages.add(i << 40 | 1));
+        let times = |n: u64| (0..count as u64).map(|i| n * (i << 40 | 1)).collect::<Vec<_>>();
+        add();
+        read(&times(0));
+        tool.start(handle);
+        add();
+        read(&times(1));
+        tool.registry.pvar_readreset(tool.session, handle).expect("resettable");
+        read(&times(0));
+        add();
+        add();
+        read(&times(2));
+        tool.stop(handle);
+        add();
+        read(&times(2));
+        tool.start(handle);
+        let mut written = times(3);
+        // More than a state word holds.
+        written[count - 1] = u64::MAX >> 1;
+        let values: Vec<_> = written.iter().map(|value| Value::U64(*value)).collect();
+        tool.registry.pvar_write(tool.session, handle, &values).expect("writable");
+        read(&written);
+        tool.registry.unbind(object, &peers[0]);
+        let mut raw = vec![7; count];
+        // SAFETY: room for all elements.
+        let code = unsafe { mpi_t::pvar_read_raw(tool.session.0, handle.0, raw.as_mut_ptr().cast()) };
+        assert_ne!(code, abi::MPI_SUCCESS, "the object is freed");
+        tool.registry.pvar_handle_free(tool.session, handle).expect("live");
+        // SAFETY: as above.
+        let code = unsafe { mpi_t::pvar_read_raw(tool.session.0, handle.0, raw.as_mut_ptr().cast()) };
+        assert_eq!(code, abi::MPI_T_ERR_INVALID_HANDLE, "the handle is freed");
+    }
+}

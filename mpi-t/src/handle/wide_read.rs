@@ -103,15 +103,23 @@ mod vectors {
     macro_rules! four {
         ($at:literal, $load:expr) => {
             concat!(
-                "vmovdqu ymm3, [{states} + ", $at, "*8]\n", $load, "
+                "vmovdqu ymm3, [{states} + ",
+                $at,
+                "*8]\n",
+                $load,
+                "
                 vpsrlq ymm5, ymm3, {shift}
                 vpor ymm1, ymm1, ymm3
                 vpxor ymm5, ymm5, ymm2
-                vpxor ymm3, ymm3, [{states} + ", $at, "*8]
+                vpxor ymm3, ymm3, [{states} + ",
+                $at,
+                "*8]
                 vpsubq ymm5, ymm5, ymm2
                 vpor ymm0, ymm0, ymm3
                 vpaddq ymm5, ymm5, ymm4
-                vmovdqu [{out} + ", $at, "*8], ymm5"
+                vmovdqu [{out} + ",
+                $at,
+                "*8], ymm5"
             )
         };
     }
@@ -188,10 +196,18 @@ mod vectors {
         macro_rules! load {
             ($from:literal) => {
                 concat!(
-                    "vmovq xmm4, qword ptr [{", $from, "}]
-                     vmovhps xmm4, xmm4, qword ptr [{", $from, "} + {stride}]
-                     vmovq xmm6, qword ptr [{", $from, "} + 2*{stride}]
-                     vmovhps xmm6, xmm6, qword ptr [{", $from, "} + {three}]
+                    "vmovq xmm4, qword ptr [{",
+                    $from,
+                    "}]
+                     vmovhps xmm4, xmm4, qword ptr [{",
+                    $from,
+                    "} + {stride}]
+                     vmovq xmm6, qword ptr [{",
+                    $from,
+                    "} + 2*{stride}]
+                     vmovhps xmm6, xmm6, qword ptr [{",
+                    $from,
+                    "} + {three}]
                      vinserti128 ymm4, ymm4, xmm6, 1"
                 )
             };
@@ -241,13 +257,21 @@ mod vectors {
         macro_rules! eight {
             ($at:literal) => {
                 concat!(
-                    "vmovdqu64 zmm3, [{states} + ", $at, "*8]
+                    "vmovdqu64 zmm3, [{states} + ",
+                    $at,
+                    "*8]
                     vpsraq zmm4, zmm3, {shift}
-                    vpaddq zmm4, zmm4, [{sources} + ", $at, "*8]
+                    vpaddq zmm4, zmm4, [{sources} + ",
+                    $at,
+                    "*8]
                     vporq zmm1, zmm1, zmm3
                     # changed | (state ^ state now)
-                    vpternlogq zmm0, zmm3, [{states} + ", $at, "*8], 0xf6
-                    vmovdqu64 [{out} + ", $at, "*8], zmm4"
+                    vpternlogq zmm0, zmm3, [{states} + ",
+                    $at,
+                    "*8], 0xf6
+                    vmovdqu64 [{out} + ",
+                    $at,
+                    "*8], zmm4"
                 )
             };
         }
