@@ -14,7 +14,7 @@ static char text[MPI_MAX_ERROR_STRING];
 static volatile double seconds;
 static long long value[64];
 static MPI_T_pvar_session session;
-static MPI_T_pvar_handle handle;
+static MPI_T_pvar_handle handle, array;
 
 #define call(name, ...)                                                                                                \
     __attribute__((noinline)) void one_##name(void)                                                                    \
@@ -30,6 +30,7 @@ call(error_class, MPI_Error_class(code, &number))
 call(error_string, MPI_Error_string(code, text, &length))
 call(add_code, MPI_Add_error_code(class, &number))
 call(pvar_read, MPI_T_pvar_read(session, handle, value))
+call(pvar_read_array, MPI_T_pvar_read(session, array, value))
 call(test_miss, MPI_Test(requests, &flag, MPI_STATUS_IGNORE))
 call(iprobe_miss, MPI_Iprobe(0, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE))
 call(iprobe_hit, MPI_Iprobe(0, 3, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE))
@@ -90,6 +91,15 @@ static void open_counter(void)
     MPI_T_pvar_start(session, handle);
 }
 
+/* A handle of the calls of MPI_Bcast by algorithm, if the library counts them. */
+static void open_array(void)
+{
+    int index, count;
+    if (MPI_T_pvar_get_index("coll_bcast_algorithm_calls", MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS &&
+        MPI_T_pvar_handle_alloc(session, index, NULL, &array, &count) == MPI_SUCCESS)
+        MPI_T_pvar_start(session, array);
+}
+
 #define repeat(name)                                                                                                   \
     if (strcmp(argv[2], #name) == 0)                                                                                   \
         for (int i = 0; i < calls; i++)                                                                                \
@@ -108,6 +118,7 @@ int main(int argc, char **argv)
         return 0;
     }
     open_counter();
+    open_array();
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     MPI_Add_error_class(&class);
     MPI_Add_error_code(class, &code);
@@ -124,6 +135,7 @@ int main(int argc, char **argv)
     repeat(error_string);
     repeat(add_code);
     repeat(pvar_read);
+    repeat(pvar_read_array);
     repeat(test_miss);
     repeat(iprobe_miss);
     repeat(iprobe_hit);

@@ -76,7 +76,7 @@ pub use events::{
 };
 pub use field::{Aggregate, Counter, Field, Percentage, Size, State, Timer};
 pub use free_list::{place_settings, retire_settings};
-pub use handle::access::read_raw as __pvar_read_longer_way;
+pub use handle::access::read_at as __pvar_read_longer_way;
 pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_write_raw};
 #[cfg(target_arch = "x86_64")]
 pub use handle::read::layout as __pvar_read_layout;

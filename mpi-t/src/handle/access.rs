@@ -9,6 +9,7 @@ use std::ffi::c_void;
 use mpi_core::abi::{MPI_SUCCESS, MPI_T_PVAR_ALL_HANDLES};
 
 use crate::handle::found::{Found, all_of, find};
+use crate::handle::slot::Slot;
 use crate::handle::table::{self, Step};
 use crate::handle::value_format::{Scalar, ValueFormat};
 use crate::handle::{pool, wide_read};
@@ -27,19 +28,35 @@ fn code(call: &'static str, result: TResult<()>) -> i32 {
     }
 }
 
+/// Reads a handle's elements, whatever their number and type. `slot` is the handle's, if its index is one of the first.
+///
+/// # Safety
+/// `out` has room for all of the handle's elements; at `slot` is memory of a slot, which is never unmapped.
+#[doc(hidden)]
+pub unsafe extern "C" fn read_at(session: usize, handle: usize, out: *mut c_void, slot: *const c_void) -> i32 {
+    // SAFETY: the caller's promise.
+    let slot = unsafe { &*slot.cast::<Slot>() };
+    if let Some((value, facts)) = table::read_single_of(slot, session, handle) {
+        // SAFETY: the caller's promise, and the facts are this handle's.
+        unsafe { ValueFormat::from_bits(facts.value_format()).store_word(value, out) };
+        return MPI_SUCCESS;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { read_many(session, handle, out, slot) }
+}
+
 /// Reads a handle's elements, whatever their number and type.
 ///
 /// # Safety
 /// `out` has room for all of the handle's elements.
-#[doc(hidden)]
-pub unsafe extern "C" fn read_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
+pub(super) unsafe fn read_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
     if let Some((value, facts)) = table::read_single(session, handle) {
         // SAFETY: the caller's promise, and the facts are this handle's.
         unsafe { ValueFormat::from_bits(facts.value_format()).store_word(value, out) };
         return MPI_SUCCESS;
     }
     // SAFETY: the caller's promise.
-    unsafe { read_many(session, handle, out) }
+    unsafe { read_many(session, handle, out, table::slot_of(handle)) }
 }
 
 /// The remaining cases: arrays, values beside their words, and errors. A function of its own, so that the others need
@@ -48,7 +65,11 @@ pub unsafe extern "C" fn read_raw(session: usize, handle: usize, out: *mut c_voi
 /// # Safety
 /// As [`read_raw`].
 #[inline(never)]
-unsafe extern "C" fn read_many(session: usize, handle: usize, out: *mut c_void) -> i32 {
+unsafe extern "C" fn read_many(session: usize, handle: usize, out: *mut c_void, slot: &Slot) -> i32 {
+    if !std::ptr::eq(slot, table::slot_of(handle)) {
+        // SAFETY: the caller's promise.
+        return unsafe { read_raw(session, handle, out) };
+    }
     // SAFETY: the caller's promise.
     if unsafe { read_running(session, handle, out) } {
         return MPI_SUCCESS;

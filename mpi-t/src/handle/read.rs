@@ -82,7 +82,7 @@ macro_rules! __assemble_pvar_read {
             "xor eax, eax",
             "ret",
             "4:",
-            // The slot, for an array.
+            // The slot, for the longer ways.
             "lea rcx, [r10 + rsi]",
             "mov rsi, r9",
             "sub rsi, rdi",

@@ -230,7 +230,7 @@ impl Slot {
         };
         let state = State(self.state().load(Ordering::Acquire));
         let certified = self.own.second.load(Ordering::Acquire);
-        (certified != 0 && certified == array_certificate(state, session, handle)).then_some((view, certified))
+        (certified == array_certificate(state, session, handle)).then_some((view, certified))
     }
 
     /// Whether the handle that had this certificate still has it: it runs, and its object was not freed. What was loaded before

@@ -71,7 +71,12 @@ static STRETCH: Stretch = Stretch {
 /// The bits of the value of a handle with one element and a narrow own part, and the handle's facts; `None` for others.
 #[inline(always)]
 pub(crate) fn read_single(session: usize, handle: usize) -> Option<(u64, Facts)> {
-    let slot = slot_of(handle);
+    read_single_of(slot_of(handle), session, handle)
+}
+
+/// The same, if the handle has this slot.
+#[inline(always)]
+pub(crate) fn read_single_of(slot: &Slot, session: usize, handle: usize) -> Option<(u64, Facts)> {
     // The order matters as in `pvar_read_raw`; Acquire also keeps the facts before the second load of the state.
     let state = State(slot.state().load(Ordering::Acquire));
     let mine = slot.word.load(Ordering::Acquire) == handle && slot.session.load(Ordering::Acquire) == session;

@@ -222,6 +222,7 @@ fn counted() -> Vec<Case> {
         single("instructions/error_string", "error_string", &["one_error_string"], "MPI_Error_string of such a code"),
         single("instructions/add_code", "add_code", &["one_add_code"], "MPI_Add_error_code"),
         single("instructions/pvar_read", "pvar_read", &["one_pvar_read"], "MPI_T_pvar_read of a counter"),
+        single("instructions/pvar_read_array", "pvar_read_array", &["one_pvar_read_array"], "that of 10 counters"),
     ]
 }
 
