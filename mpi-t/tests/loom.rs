@@ -193,6 +193,7 @@ fn look_for(handle: usize) -> SlotView {
         readonly: false,
         continuous: false,
         in_vectors: true,
+        in_eights: false,
         handles_word: 0,
         stride: 1,
         count: handle as u32,
@@ -329,13 +330,13 @@ fn the_certificate_of_an_array_is_of_one_handle_and_its_facts() {
         });
         if let Some((view, value)) = read_array(&slot, &source, 7, 64) {
             let of = look_for(1);
-            assert_eq!((view.count, view.stride, value), (of.facts.count(), of.facts.stride(), 5));
+            assert_eq!((view.facts, value), (of.facts, 5));
             assert_eq!((view.source, view.elements), (of.source, of.elements));
         }
         pool.join().expect("no panic");
         assert!(read_array(&slot, &source, 7, 64).is_none(), "it is freed");
         assert!(read_array(&slot, &source, 7, 1 << 26 | 64).is_none(), "another session");
-        assert!(read_array(&slot, &source, 8, 1 << 26 | 64).is_some_and(|(view, _)| view.count == 2));
+        assert!(read_array(&slot, &source, 8, 1 << 26 | 64).is_some_and(|(view, _)| view.facts.count() == 2));
     });
 }
 

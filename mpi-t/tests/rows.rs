@@ -148,7 +148,7 @@ fn arrays_of_every_length_are_read_alike_in_both_ways_and_after_every_step() {
         tool.registry.pvar_write(tool.session, handle, &values).expect("writable");
         read(&written);
         tool.registry.unbind(object, &peers[0]);
-        let mut raw = vec![7; count];
+        let mut raw = vec![7_u64; count];
         // SAFETY: room for all elements.
         let code = unsafe { mpi_t::pvar_read_raw(tool.session.0, handle.0, raw.as_mut_ptr().cast()) };
         assert_ne!(code, abi::MPI_SUCCESS, "the object is freed");

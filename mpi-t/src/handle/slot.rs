@@ -58,6 +58,8 @@ pub(crate) struct Traits {
     pub(crate) continuous: bool,
     /// Whether it is an array whose elements can be read in vectors while they run: own part plus source, as `u64`.
     pub(crate) in_vectors: bool,
+    /// Whether these vectors have eight elements.
+    pub(crate) in_eights: bool,
     /// The word of the source that counts its handles, 1 or 3; 0: none.
     pub(crate) handles_word: usize,
     /// Words from one element to the next.
@@ -75,6 +77,7 @@ const CONTINUOUS: u64 = 1 << 3;
 const WATCHED_SHIFT: u32 = 4;
 const WATCHED: u64 = 3 << WATCHED_SHIFT;
 const IN_VECTORS: u64 = 1 << 6;
+const IN_EIGHTS: u64 = 1 << 7;
 const COUNT_SHIFT: u32 = 32;
 
 const _: () = assert!(Kind::High as u64 & MARK != 0 && Kind::Low as u64 & MARK != 0);
@@ -87,6 +90,7 @@ impl Facts {
                 | if traits.readonly { READONLY } else { 0 }
                 | if traits.continuous { CONTINUOUS } else { 0 }
                 | if traits.in_vectors { IN_VECTORS } else { 0 }
+                | if traits.in_eights { IN_EIGHTS } else { 0 }
                 | (traits.handles_word as u64) << WATCHED_SHIFT & WATCHED
                 | (traits.value_format as u64) << 8
                 | (traits.stride as u64) << 16
@@ -130,6 +134,11 @@ impl Facts {
         self.0 & IN_VECTORS != 0
     }
 
+    /// Whether these vectors have eight elements.
+    pub(crate) const fn in_eights(self) -> bool {
+        self.0 & IN_EIGHTS != 0
+    }
+
     /// Whether it is a watermark, which is registered with its level.
     pub(crate) const fn is_mark(self) -> bool {
         self.0 & MARK != 0
@@ -160,8 +169,7 @@ pub(crate) struct SlotView {
 /// A copy of the facts by which an array is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ArrayView {
-    pub(crate) count: usize,
-    pub(crate) stride: usize,
+    pub(crate) facts: Facts,
     pub(crate) source: *mut AtomicU64,
     pub(crate) elements: *mut AtomicU64,
 }
@@ -223,8 +231,7 @@ impl Slot {
         // Acquire, here and below: the facts are loaded before the certificate that is theirs.
         let facts = Facts(self.facts.load(Ordering::Acquire));
         let view = ArrayView {
-            count: facts.count(),
-            stride: facts.stride(),
+            facts,
             source: self.source(Ordering::Acquire),
             elements: self.elements.load(Ordering::Acquire),
         };

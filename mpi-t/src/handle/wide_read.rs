@@ -24,6 +24,14 @@ pub(crate) fn is_supported() -> bool {
     false
 }
 
+/// Whether it has those for eight elements without gaps.
+pub(crate) fn has_eights() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    return is_supported() && std::arch::is_x86_feature_detected!("avx512f");
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    false
+}
+
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub use vectors::read_array;
 
@@ -70,8 +78,8 @@ mod vectors {
     pub(super) unsafe fn read_elements(view: &ArrayView, out: *mut u64) -> bool {
         // SAFETY: the caller's promise.
         unsafe {
-            match view.stride {
-                1 if view.count >= 8 && std::arch::is_x86_feature_detected!("avx512f") => eights(view, out),
+            match view.facts.stride() {
+                1 if view.facts.in_eights() => eights(view, out),
                 1 => fours(view, out),
                 _ => fours_apart(view, out),
             }
@@ -176,7 +184,7 @@ mod vectors {
                 sources = in(reg) view.source,
                 out = in(reg) out,
                 at = inout(reg) 0_usize => _,
-                last = in(reg) view.count - FEWEST as usize,
+                last = in(reg) view.facts.count() - FEWEST as usize,
                 sign = sym SIGN,
                 refused = sym REFUSED,
                 shift = const OWN_SHIFT,
@@ -212,7 +220,7 @@ mod vectors {
                 )
             };
         }
-        let (last, stride) = (view.count - FEWEST as usize, view.stride * 8);
+        let (last, stride) = (view.facts.count() - FEWEST as usize, view.facts.stride() * 8);
         let sound: u8;
         // SAFETY: see above; both vectors are within the elements.
         unsafe {
@@ -301,7 +309,7 @@ mod vectors {
                 sources = in(reg) view.source,
                 out = in(reg) out,
                 at = inout(reg) 0_usize => _,
-                last = in(reg) view.count - 8,
+                last = in(reg) view.facts.count() - 8,
                 refused = sym REFUSED,
                 shift = const OWN_SHIFT,
                 failed = lateout(reg) failed,
@@ -317,7 +325,8 @@ mod tests {
     use std::sync::atomic::AtomicU64;
 
     use super::vectors::{eights, fours, fours_apart};
-    use crate::handle::slot::ArrayView;
+    use crate::handle::slot::{ArrayView, Facts, Traits};
+    use crate::state_word::kind::Kind;
     use crate::state_word::state::{Format, State};
 
     /// A reader, the fewest elements, and the distance of the sources.
@@ -350,12 +359,18 @@ mod tests {
         // Nothing behind the last source belongs to the array.
         words.truncate((sources.len() - 1) * stride + 1);
         let mut out = vec![7; states.len() + 1];
-        let view = ArrayView {
-            count: states.len(),
-            stride,
-            source: words.as_ptr().cast_mut(),
-            elements: states.as_ptr().cast_mut(),
-        };
+        let facts = Facts::of(Traits {
+            kind: Kind::Sum,
+            value_format: super::FORMAT,
+            readonly: false,
+            continuous: false,
+            in_vectors: true,
+            in_eights: false,
+            handles_word: 0,
+            stride: stride as u16,
+            count: states.len() as u32,
+        });
+        let view = ArrayView { facts, source: words.as_ptr().cast_mut(), elements: states.as_ptr().cast_mut() };
         // SAFETY: all three have as many words.
         let read = unsafe { reader(&view, out.as_mut_ptr()) };
         assert_eq!(out.pop(), Some(7), "beyond the elements");

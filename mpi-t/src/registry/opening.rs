@@ -52,6 +52,10 @@ pub(super) fn facts_of(def: &PvarDef, count: u32, stride: u16) -> (Facts, Format
         (Kind::Sum | Kind::Mirror, ValueType::U32) if count == 1 => Format::U32,
         _ => Format::Other,
     };
+    let in_vectors = matches!(kind, Kind::Sum | Kind::Mirror)
+        && value_format.bits() == wide_read::FORMAT
+        && count >= wide_read::FEWEST
+        && wide_read::is_supported();
     let (readonly, continuous, handles_word) = (def.readonly(), def.continuous, def.handles_word);
     (
         Facts::of(Traits {
@@ -59,10 +63,8 @@ pub(super) fn facts_of(def: &PvarDef, count: u32, stride: u16) -> (Facts, Format
             value_format: value_format.bits(),
             readonly,
             continuous,
-            in_vectors: matches!(kind, Kind::Sum | Kind::Mirror)
-                && value_format.bits() == wide_read::FORMAT
-                && count >= wide_read::FEWEST
-                && wide_read::is_supported(),
+            in_vectors,
+            in_eights: in_vectors && stride == 1 && count >= 8 && wide_read::has_eights(),
             handles_word,
             stride,
             count,
