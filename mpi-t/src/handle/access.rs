@@ -9,10 +9,10 @@ use std::ffi::c_void;
 use mpi_core::abi::{MPI_SUCCESS, MPI_T_PVAR_ALL_HANDLES};
 
 use crate::handle::found::{Found, all_of, find};
+use crate::handle::pool;
 use crate::handle::slot::Slot;
 use crate::handle::table::{self, Step};
 use crate::handle::value_format::{Scalar, ValueFormat};
-use crate::handle::{pool, wide_read};
 use crate::last_error::record_failure;
 use crate::state_word::state;
 use crate::{TError, TResult, Value};
@@ -88,7 +88,7 @@ unsafe fn read_running(session: usize, handle: usize, out: *mut c_void) -> bool 
     let slot = table::slot_of(handle);
     let Some(view) = slot.view(session, handle) else { return false };
     let (facts, states) = (view.facts, view.elements);
-    if facts.is_mark() || facts.value_format() != wide_read::FORMAT || states.is_null() {
+    if facts.is_mark() || facts.value_format() != ValueFormat::WHOLE.bits() || states.is_null() {
         return false;
     }
     let (count, stride, out) = (facts.count(), facts.stride(), out.cast::<u64>());

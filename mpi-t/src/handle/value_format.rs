@@ -28,6 +28,9 @@ pub(crate) enum Scalar {
 const WHOLE: f64 = crate::Percentage::WHOLE as f64;
 
 impl ValueFormat {
+    /// A word that is the value, as `u64`.
+    pub(crate) const WHOLE: ValueFormat = ValueFormat { value: ValueType::U64, unit: WordUnit::One };
+
     pub(crate) const fn bits(self) -> u8 {
         self.value as u8 | (self.unit as u8) << 4
     }

@@ -7,12 +7,6 @@
 //! Not here: the elements one by one (`found`).
 #![allow(unsafe_code)] // inline assembly: the compiler has no atomic access of several words
 
-use crate::ValueType;
-use crate::field::WordUnit;
-use crate::handle::value_format::ValueFormat;
-
-/// The format of the elements that are read here.
-pub(crate) const FORMAT: u8 = ValueFormat { value: ValueType::U64, unit: WordUnit::One }.bits();
 /// The fewest elements.
 pub(crate) const FEWEST: u32 = 4;
 
@@ -326,6 +320,7 @@ mod tests {
 
     use super::vectors::{eights, fours, fours_apart};
     use crate::handle::slot::{ArrayView, Facts, Traits};
+    use crate::handle::value_format::ValueFormat;
     use crate::state_word::kind::Kind;
     use crate::state_word::state::{Format, State};
 
@@ -361,7 +356,7 @@ mod tests {
         let mut out = vec![7; states.len() + 1];
         let facts = Facts::of(Traits {
             kind: Kind::Sum,
-            value_format: super::FORMAT,
+            value_format: ValueFormat::WHOLE.bits(),
             readonly: false,
             continuous: false,
             in_vectors: true,

@@ -53,7 +53,7 @@ pub(super) fn facts_of(def: &PvarDef, count: u32, stride: u16) -> (Facts, Format
         _ => Format::Other,
     };
     let in_vectors = matches!(kind, Kind::Sum | Kind::Mirror)
-        && value_format.bits() == wide_read::FORMAT
+        && value_format == ValueFormat::WHOLE
         && count >= wide_read::FEWEST
         && wide_read::is_supported();
     let (readonly, continuous, handles_word) = (def.readonly(), def.continuous, def.handles_word);
