@@ -233,4 +233,31 @@ mod tests {
         registry.finalize().expect("initialized");
         assert_eq!(read(other, events), None);
     }
+
+    crate::instruments! {
+        /// An element.
+        struct Row: Comm {
+            /// Items.
+            items: Counter = { name: "row_items", class: Counter, type: u64, unit: "items", category: "x" },
+        }
+    }
+
+    #[test]
+    fn arrays_that_run_have_certificates_if_they_fill_a_vector() {
+        let registry = Registry::with_environment([]);
+        registry.init_thread().expect("address space for handles");
+        let session = registry.pvar_session_create().expect("room");
+        for (object, count) in [(701, 3), (702, 4), (703, 9)] {
+            let rows = crate::place_rows::<Row>(count);
+            registry.bind_rows(object, rows).expect("rows");
+            let index = registry.pvar_get_index("row_items", PvarClass::Counter as i32).expect("declared");
+            let handle = registry.pvar_handle_alloc(session, index, Some(object)).expect("room").0;
+            assert!(!is_certified(handle), "it is stopped");
+            registry.pvar_start(session, handle).expect("a counter");
+            assert_eq!(is_certified(handle), count >= 4 && crate::handle::wide_read::is_supported());
+            registry.unbind(object, &rows[0]);
+            assert!(!is_certified(handle), "its object is freed");
+        }
+        registry.pvar_session_free(session).expect("live");
+    }
 }
