@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used)] // a failed step panics
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use mpi_errors::Result;
 use mpi_fabric::{
@@ -183,4 +185,33 @@ fn memory_is_shared_within_a_host_only() {
     endpoints[0].transfer_slot(2, 5).claimed.store(9, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(endpoints[2].transfer_slot(2, 5).claimed.load(std::sync::atomic::Ordering::Relaxed), 9);
     assert!(endpoints[0].open_shared(1, 0, 8, 1).is_err(), "rank 1 is on another host");
+}
+
+/// What comes over a network rings no doorbell of a thread that went to sleep before the process had it.
+#[test]
+fn a_network_that_a_process_gets_wakes_a_thread_that_sleeps() {
+    let mut endpoint = Endpoint::world_of_one().unwrap();
+    let queues: Arc<[Mutex<Queue>]> = Arc::from([Mutex::default()]);
+    endpoint.set_network_source(Box::new(move || Ok(Box::new(Lists { rank: 0, queues: queues.clone() }))), false);
+    let doorbell = endpoint.doorbell().clone();
+    let announced = Arc::new(AtomicBool::new(false));
+    let sleeper = std::thread::spawn({
+        let announced = announced.clone();
+        move || {
+            let ticket = doorbell.announce().unwrap();
+            announced.store(true, Release);
+            doorbell.sleep(ticket);
+        }
+    });
+    let end = Instant::now() + Duration::from_secs(20);
+    while !announced.load(Acquire) {
+        assert!(Instant::now() < end, "the thread does not start");
+        std::thread::yield_now();
+    }
+    assert!(endpoint.network_address().is_err(), "this one has no address");
+    while !sleeper.is_finished() {
+        assert!(Instant::now() < end, "the thread still sleeps");
+        std::thread::yield_now();
+    }
+    sleeper.join().unwrap();
 }

@@ -189,6 +189,8 @@ struct Inner {
     meters: Meters,
     /// An error of the provider itself.
     failure: Option<String>,
+    /// Whether there is something to see, or to send, that the provider's descriptor does not show: a thread that sleeps is rung for it.
+    news: bool,
 }
 
 impl Network {
@@ -253,6 +255,7 @@ impl Network {
             gathers: false,
             meters: options.meters.clone(),
             failure: None,
+            news: false,
         };
         inner.post_receives();
         let ip = liveness::ip_of(&inner.own_address);

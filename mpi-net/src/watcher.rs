@@ -44,8 +44,7 @@ impl Watcher {
         let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() });
         let (of_thread, stops) = (shared.clone(), stop.descriptor());
         let watch = move || {
-            while of_thread.await_arming() {
-                wait_for(descriptor, stops);
+            while of_thread.await_arming() && wait_for(descriptor, stops) {
                 of_thread.lock().armed = false;
                 ring();
             }
@@ -77,11 +76,13 @@ impl Shared {
     }
 }
 
-/// Waits until one of two descriptors is readable.
-fn wait_for(descriptor: i32, stop: i32) {
+/// Waits until one of two descriptors is readable. False if the first one cannot be waited for: then sleeps end by their bound alone.
+fn wait_for(descriptor: i32, stop: i32) -> bool {
     let mut list = [descriptor, stop].map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     // SAFETY: a list of two; an interrupted wait is one that ended.
-    unsafe { libc::poll(list.as_mut_ptr(), 2, -1) };
+    let ready = unsafe { libc::poll(list.as_mut_ptr(), 2, -1) };
+    let interrupted = ready < 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EINTR);
+    interrupted || ready > 0 && list[0].revents & libc::POLLNVAL == 0
 }
 
 impl Drop for Watcher {

@@ -289,6 +289,11 @@ impl Part {
         }
     }
 
+    /// Whether a network copies it.
+    pub fn is_over_network(&self) -> bool {
+        self.copier.is_over_network()
+    }
+
     /// Whether a network reads it from one region of the peer.
     fn is_read_over_network(&self) -> bool {
         self.copier.is_over_network() && matches!((&self.far, &self.local), (Far::Region { .. }, Local::Into(_)))

@@ -3,16 +3,17 @@
 //! A pass claims a part of a message under the lock, copies it without the lock, and counts it under the lock. The
 //! thread that polls for other waiting threads copies one part in a pass, so that it polls between two parts; any other
 //! call copies all parts that it can claim. Where no other thread can need the lock it stays held, and a message that
-//! this process alone copies is one part.
-//! Invariants: no copy of more than [`LOCKED_MAX`] bytes is made with the lock held while another thread may need it.
+//! this process alone copies is one part. While a thread waits for a copy over a network, another one polls.
+//! Invariants: no copy of more than [`LOCKED_MAX`] bytes, and none over a network, is made with the lock held while another thread may need it.
 //! No message is copied inside a service's call, so that a service that starts a receive keeps the lock.
 //! Not here: claims and pins (`copies`, `copy_job`), the other steps of a pass of progress (`progress`).
 
 use mpi_core::Guard;
 use mpi_errors::Result;
+use mpi_fabric::Copier;
 
 use crate::copy_job::Part;
-use crate::core::State;
+use crate::core::{Core, State};
 use crate::engine::Engine;
 
 /// Longest copy that is made with the lock held, in bytes: about one eager message.
@@ -71,10 +72,13 @@ impl Engine {
     pub(crate) fn copy_parts(&self, guard: &mut Guard<'_>) -> usize {
         let mut copied = 0;
         let concurrently = self.lock.is_contended();
-        let completions = self.state.get(guard).core.completions;
+        let Core { completions, waiters, .. } = &self.state.get(guard).core;
+        let (completions, led) = (*completions, waiters.is_deferring());
         loop {
             let state = self.state.get_mut(guard);
-            if state.core.copies.open == 0 || copied > 0 && state.core.waiters.leads_others() {
+            let waiters = &state.core.waiters;
+            let wanted = waiters.leads_others() || led && !waiters.is_deferring();
+            if state.core.copies.open == 0 || copied > 0 && wanted {
                 break;
             }
             let Some(part) = state.core.claim_part(&state.endpoint, concurrently) else { break };
@@ -82,7 +86,10 @@ impl Engine {
                 copied += self.read_together(guard, part);
                 continue;
             }
-            let part = self.copy_unlocked(guard, part.bytes(), || part.copy());
+            let part = match part.is_over_network() {
+                true => self.answered(guard, || part.copy()),
+                false => self.copy_unlocked(guard, part.bytes(), || part.copy()),
+            };
             let state = self.state.get_mut(guard);
             state.core.count_part(&mut state.endpoint, part);
             copied += 1;
@@ -102,8 +109,7 @@ impl Engine {
     fn read_together(&self, guard: &mut Guard<'_>, first: Part) -> usize {
         let state = self.state.get_mut(guard);
         let parts = state.core.claim_together(&state.endpoint, first);
-        let bytes = parts.iter().map(Part::bytes).sum();
-        let parts = self.copy_unlocked(guard, bytes, || Part::read_together(parts));
+        let parts = self.answered(guard, || Part::read_together(parts));
         let (state, count) = (self.state.get_mut(guard), parts.len());
         for part in parts {
             state.core.count_part(&mut state.endpoint, part);
@@ -128,6 +134,31 @@ impl Engine {
             return copy();
         }
         self.unlocked(guard, copy)
+    }
+
+    /// As [`Self::copy_unlocked`], with a copier. A copy over a network, of whatever length, waits until the other process's host
+    /// answers, which may be after a call of that process only.
+    #[inline]
+    pub fn copy_by<R>(&self, guard: &mut Guard<'_>, copier: &Copier, bytes: u64, copy: impl FnOnce() -> R) -> R {
+        match copier.is_over_network() {
+            true => self.answered(guard, copy),
+            false => self.copy_unlocked(guard, bytes, copy),
+        }
+    }
+
+    /// Runs `wait`, which waits for another process: without the process lock, if another thread may need it. If the calling thread polls
+    /// for others, one of these polls meanwhile.
+    #[inline(never)]
+    fn answered<R>(&self, guard: &mut Guard<'_>, wait: impl FnOnce() -> R) -> R {
+        if !self.lock.is_contended() {
+            return wait();
+        }
+        let lent = self.state.get_mut(guard).core.waiters.lend_lead();
+        let result = self.unlocked(guard, wait);
+        if let Some(place) = lent {
+            self.state.get_mut(guard).core.waiters.lead_again(place);
+        }
+        result
     }
 
     /// Runs `body` with the process lock released. Other threads may have changed every object of the process

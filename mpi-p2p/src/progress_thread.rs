@@ -149,6 +149,8 @@ impl Engine {
             let core = &mut state.core;
             if !core.background.is_wanted() || core.waiters.has_leader() || self.progress_thread.is_stopping() {
                 core.background.working = false;
+                // The look that a sleep over a network begins with may have taken what wakes the leader.
+                core.waiters.wake_leader();
                 return self.progress_thread.give(Order::Sleep);
             }
             match self.advance(&mut guard) {
@@ -186,7 +188,12 @@ impl State {
             return None;
         }
         self.look_for_undrained();
-        self.core.background.order()
+        let core = &mut self.core;
+        if core.background.working && (core.has_pushes_waiting() || core.has_calls() || core.background.undrained) {
+            // It may sleep, and no doorbell announces what is left to do.
+            core.waiters.wake_background();
+        }
+        core.background.order()
     }
 
     /// Finds whether a network has something that it sends only while somebody polls.

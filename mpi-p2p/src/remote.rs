@@ -157,7 +157,7 @@ impl Engine {
         let memory = into.contiguous_mut()?;
         let copier = self.state.get(guard).endpoint.copier(world_rank);
         let bytes = memory.len() as u64;
-        Some(copier.and_then(|copier| self.copy_unlocked(guard, bytes, || copier.read(region, offset, memory))))
+        Some(copier.and_then(|copier| self.copy_by(guard, &copier, bytes, || copier.read(region, offset, memory))))
     }
 
     /// Copies to a region of another process; otherwise like [`Engine::copy_from`].
@@ -172,7 +172,7 @@ impl Engine {
         let memory = data.contiguous()?;
         let copier = self.state.get(guard).endpoint.copier(world_rank);
         let bytes = memory.len() as u64;
-        Some(copier.and_then(|copier| self.copy_unlocked(guard, bytes, || copier.write(region, offset, memory))))
+        Some(copier.and_then(|copier| self.copy_by(guard, &copier, bytes, || copier.write(region, offset, memory))))
     }
 
     /// As [`Engine::copy_from`], from several runs of the region, which `runs` returns as offset and bytes, in the
@@ -186,7 +186,7 @@ impl Engine {
         into: &mut RecvBuf<'_>,
     ) -> Result<()> {
         let copier = self.state.get(guard).endpoint.copier(world_rank)?;
-        self.copy_unlocked(guard, into.bytes(), || {
+        self.copy_by(guard, &copier, into.bytes(), || {
             let pieces = pieces(&runs(), into);
             // SAFETY: the buffer's own memory, exclusively borrowed here.
             unsafe { copier.read_pieces(region, &pieces) }
@@ -203,7 +203,7 @@ impl Engine {
         data: &SendBuf<'_>,
     ) -> Result<()> {
         let copier = self.state.get(guard).endpoint.copier(world_rank)?;
-        self.copy_unlocked(guard, data.bytes(), || {
+        self.copy_by(guard, &copier, data.bytes(), || {
             let pieces = pieces(&runs(), data);
             // SAFETY: the buffer's own memory, which no code writes while the buffer is borrowed.
             unsafe { copier.write_pieces(region, &pieces) }

@@ -142,16 +142,52 @@ impl Waiters {
         let entry = &mut self.entries[place as usize];
         (entry.role, entry.failure) = (Role::Free, None);
         self.free.push(place);
-        if self.leader.is_none() && self.successor.is_none() {
+        if self.leader.is_none() {
+            self.deferring = true;
+            self.wake_successor();
+        }
+        self.end_deferring()
+    }
+
+    /// Wakes a thread that follows to lead, unless one was woken for that already.
+    fn wake_successor(&mut self) {
+        if self.successor.is_none() {
             // A thread whose word is set runs already, and names a successor when it leaves.
             let follows = |entry: &Entry| entry.role == Role::Following && !entry.word.is_set();
             self.successor = self.entries.iter().position(follows).map(|place| place as Place);
             if let Some(place) = self.successor {
-                self.deferring = true;
                 self.wake(place);
             }
         }
-        self.end_deferring()
+    }
+
+    /// The leader, which holds the lock, gives up the lead before it releases the lock until another process has answered: another
+    /// thread may poll meanwhile, also one that begins to wait. Its place, for [`Self::lead_again`]; `None`, and nothing is changed, if
+    /// the lock's holder does not lead.
+    #[cold]
+    pub fn lend_lead(&mut self) -> Option<Place> {
+        if !self.deferring {
+            return None;
+        }
+        let leader = self.leader.take()?;
+        self.wake_successor();
+        Some(leader)
+    }
+
+    /// After [`Self::lend_lead`], with the lock held again: the thread leads again, unless another one leads now.
+    #[cold]
+    pub fn lead_again(&mut self, place: Place) {
+        match self.leader {
+            None => self.leader = Some(place),
+            // The lock's holder does not lead any more.
+            Some(_) => self.deferring = false,
+        }
+    }
+
+    /// Whether the thread leads.
+    #[inline]
+    pub fn leads(&self, place: Place) -> bool {
+        self.leader == Some(place)
     }
 
     /// Wakes the thread, if it sleeps.
@@ -194,6 +230,12 @@ impl Waiters {
         if let Some(leader) = self.leader {
             self.wake(leader);
         }
+    }
+
+    /// Wakes the progress thread, which sleeps on the doorbell as a leader does, for work that no doorbell announces.
+    #[cold]
+    pub fn wake_background(&self) {
+        self.doorbell.wake();
     }
 
     /// Ends all waits with the fault that the calling thread has found.

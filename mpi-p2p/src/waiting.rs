@@ -100,7 +100,10 @@ impl Engine {
         let mut due = Due::new();
         let (guard, result) = match self.lock.is_multiple() {
             true => self.wait_among_threads(guard, awaited, ready, &mut due),
-            false => self.poll_until(guard, None, ready),
+            false => {
+                let (guard, result) = self.poll_until(guard, None, ready);
+                (guard, result.map(drop))
+            }
         };
         self.instruments.end_wait(waited, &self.open_waits);
         self.wait_events.raise_end(began);
@@ -133,7 +136,11 @@ impl Engine {
                 core.waiters.defer();
                 let result;
                 (guard, result) = self.poll_until(guard, Some(Seat { place, awaited }), ready);
-                break result;
+                match result {
+                    Ok(End::LeadTaken) => continue,
+                    Ok(End::Over) => break Ok(()),
+                    Err(fault) => break Err(fault),
+                }
             }
             // `ready` was false under this guard, so any later change finds the thread marked as asleep.
             let marked = core.begin_sleep(place, awaited);
@@ -157,13 +164,13 @@ impl Engine {
     }
 
     /// Polls, and sleeps on the doorbell, until `ready` is true. With a seat the thread leads: it releases the lock
-    /// between polls.
+    /// between polls, and ends if another thread has taken the lead.
     fn poll_until<'e>(
         &'e self,
         mut guard: Guard<'e>,
         seat: Option<Seat<'_>>,
         ready: Ready<'_>,
-    ) -> (Guard<'e>, Result<()>) {
+    ) -> (Guard<'e>, Result<End>) {
         let mut wait = self.doorbell.begin_wait();
         let mut turns = 0u32;
         loop {
@@ -242,6 +249,14 @@ impl Engine {
 /// The greatest place that fits into a mark.
 const PLACES: Place = 1 << (32 - AWAITED_BY);
 
+/// How a wait of a thread that polls ends.
+enum End {
+    /// What it waited for has come.
+    Over,
+    /// Another thread took the lead while this one waited for another process without the lock.
+    LeadTaken,
+}
+
 /// Whether a wait is over.
 type Ready<'a> = &'a mut dyn FnMut(&mut State) -> bool;
 
@@ -253,12 +268,16 @@ struct Seat<'a> {
 }
 
 impl State {
-    /// The result of the wait, if it is over: `ready` is true, or another thread found a fault.
-    fn outcome(&mut self, seat: Option<Seat<'_>>, ready: Ready<'_>) -> Option<Result<()>> {
+    /// The result of the wait, if it is over: `ready` is true, another thread found a fault, or leads now.
+    fn outcome(&mut self, seat: Option<Seat<'_>>, ready: Ready<'_>) -> Option<Result<End>> {
         if ready(self) {
-            return Some(Ok(()));
+            return Some(Ok(End::Over));
         }
-        seat.and_then(|seat| self.core.waiters.take_failure(seat.place)).map(Err)
+        let Seat { place, .. } = seat?;
+        if let Some(fault) = self.core.waiters.take_failure(place) {
+            return Some(Err(fault));
+        }
+        (!self.core.waiters.leads(place)).then_some(Ok(End::LeadTaken))
     }
 }
 

@@ -69,7 +69,7 @@ mod thread_word;
 #[path = "../src/waiters.rs"]
 mod waiters;
 
-use loom::sync::{Arc, Mutex, MutexGuard};
+use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
 use loom::thread;
 use mpi_errors::Error;
 
@@ -90,6 +90,14 @@ struct Process {
     doorbell: Doorbell,
     /// Stands for the rings.
     records: [AtomicU32; 2],
+    /// The first thread copies once, if it leads, until another process answers.
+    copy: Option<Answer>,
+}
+
+/// The answer of another process.
+struct Answer {
+    came: Mutex<bool>,
+    changed: Condvar,
 }
 
 /// The relation between a wait and its requests.
@@ -135,13 +143,14 @@ impl State {
 }
 
 impl Process {
-    fn new() -> Arc<Process> {
+    fn new(copies: bool) -> Arc<Process> {
         let doorbell = Doorbell::new();
         let waiters = Waiters::new(doorbell.clone());
         Arc::new(Process {
             state: Mutex::new(State { waiters, done: [false; 2], awaited_by: [None; 2], failed: false }),
             doorbell,
             records: [AtomicU32::new(0), AtomicU32::new(0)],
+            copy: copies.then(|| Answer { came: Mutex::new(false), changed: Condvar::new() }),
         })
     }
 
@@ -170,7 +179,11 @@ impl Process {
                 state.waiters.defer();
                 let result;
                 (state, result) = self.lead(state, place, receive, tied);
-                break result;
+                match result {
+                    Ok(true) => break Ok(()),
+                    Ok(false) => continue,
+                    Err(fault) => break Err(fault),
+                }
             }
             state.begin_sleep(place, receive, tied);
             drop(state);
@@ -190,28 +203,51 @@ impl Process {
         result
     }
 
+    /// Whether the wait is over; false: another thread leads.
     fn lead<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
         place: Place,
         receive: usize,
         tied: Tied,
-    ) -> (MutexGuard<'a, State>, Result<(), Error>) {
+    ) -> (MutexGuard<'a, State>, Result<bool, Error>) {
+        let mut copy = self.copy.as_ref().filter(|_| receive == 0);
         loop {
             // The poll of `poll_until` before the ticket is the same step as the one after it.
             let ticket;
             (state, ticket) = self.pause(state, || self.doorbell.ticket());
             state.poll(&self.records);
+            if let Some(answer) = copy.take() {
+                state = self.await_answer(state, answer);
+            }
             if state.done[receive] {
-                return (state, Ok(()));
+                return (state, Ok(true));
             }
             if let Some(fault) = state.waiters.take_failure(place) {
                 return (state, Err(fault));
+            }
+            if !state.waiters.leads(place) {
+                return (state, Ok(false));
             }
             state.begin_sleep(place, receive, tied);
             (state, ()) = self.pause(state, || self.doorbell.sleep(ticket));
             state.end_sleep(place, receive);
         }
+    }
+
+    /// As `Engine::answered`.
+    fn await_answer<'a>(&'a self, mut state: MutexGuard<'a, State>, answer: &Answer) -> MutexGuard<'a, State> {
+        let lent = state.waiters.lend_lead();
+        (state, ()) = self.pause(state, || {
+            let mut came = answer.came.lock().unwrap();
+            while !*came {
+                came = answer.changed.wait(came).unwrap();
+            }
+        });
+        if let Some(place) = lent {
+            state.waiters.lead_again(place);
+        }
+        state
     }
 
     fn pause<'a, T>(
@@ -239,7 +275,7 @@ fn two_wait(tied: [Tied; 2], rest: fn(&Process), ends_well: [bool; 2]) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);
     builder.check(move || {
-        let process = Process::new();
+        let process = Process::new(false);
         let [first, second] = [0, 1].map(|receive| {
             let process = process.clone();
             thread::spawn(move || process.wait(receive, tied[receive]).is_ok())
@@ -298,6 +334,27 @@ fn a_thread_that_waits_for_any_change_sees_what_others_find() {
 #[test]
 fn an_operation_that_another_thread_ends_wakes_its_thread() {
     two_wait([Tied::ToRequest; 2], |process| process.state.lock().unwrap().complete(0), [true, true]);
+}
+
+/// The first thread's copy ends only when the second one has its message.
+#[test]
+fn a_leader_that_waits_for_another_process_leaves_the_lead_to_others() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(|| {
+        let process = Process::new(true);
+        let [first, second] = [0, 1].map(|receive| {
+            let process = process.clone();
+            thread::spawn(move || process.wait(receive, Tied::ToRequest).is_ok())
+        });
+        process.send(1);
+        assert!(second.join().expect("no panic"));
+        let answer = process.copy.as_ref().expect("it copies");
+        *answer.came.lock().unwrap() = true;
+        answer.changed.notify_all();
+        process.send(0);
+        assert!(first.join().expect("no panic"));
+    });
 }
 
 #[test]

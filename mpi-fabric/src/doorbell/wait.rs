@@ -50,11 +50,12 @@ struct Shared {
     waits: AtomicU32,
     /// How long threads spin that wait for another thread.
     thread_spins: SpinLimit,
-    /// Sleeps end after [`WATCH_EVERY`], because the end of a process of another job rings no bell.
+    /// Sleeps end after [`WATCH_EVERY`], because the end of a process of another job rings no bell, nor does a provider that takes
+    /// again what it refused.
     watches: AtomicBool,
 }
 
-/// Longest sleep of a process that is connected with other jobs.
+/// Longest sleep of a process that is connected with other jobs, or has a network.
 const WATCH_EVERY: Duration = Duration::from_millis(100);
 
 /// One wait in this many has the whole limit of the policy.
@@ -89,6 +90,7 @@ impl Doorbell {
         instruments: &'static FabricInstruments,
     ) -> Doorbell {
         instruments.wait_poll_limit.set(GREATEST_POLL_LIMIT.into());
+        let watches = AtomicBool::new(network.is_some());
         Doorbell {
             shared: Arc::new(Shared {
                 mapping,
@@ -99,14 +101,17 @@ impl Doorbell {
                 poll_limit: AtomicU32::new(GREATEST_POLL_LIMIT),
                 waits: AtomicU32::new(0),
                 thread_spins: SpinLimit::new(),
-                watches: AtomicBool::new(false),
+                watches,
             }),
         }
     }
 
-    /// A network that the process has got can wake threads from now on.
+    /// A network that the process has got can wake threads from now on. Wakes one that sleeps: what comes over the network would not.
     pub(crate) fn attach_network(&self, network: Waiting) -> Waiting {
-        self.shared.network.get_or_init(|| network).clone()
+        let network = self.shared.network.get_or_init(|| network).clone();
+        self.bound_sleeps();
+        self.ring();
+        network
     }
 
     /// Begins a wait. The caller creates one for every wait and drops it at the end.
@@ -143,8 +148,8 @@ impl Doorbell {
         }
     }
 
-    /// Bounds all later sleeps, so that the ends of processes of other jobs are found.
-    pub(crate) fn watch_peers(&self) {
+    /// Bounds all later sleeps, so that the ends of processes of other jobs are found, and what a network leaves unannounced.
+    pub(crate) fn bound_sleeps(&self) {
         self.shared.watches.store(true, Relaxed);
     }
 

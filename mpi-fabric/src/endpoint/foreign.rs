@@ -88,7 +88,7 @@ impl Endpoint {
 
     /// Begins to use a bridge, once all of its processes have joined it. The result keeps its processes connected.
     pub fn begin_bridge(&mut self, joined: JoinedBridge) -> PeerPins {
-        self.doorbell.watch_peers();
+        self.doorbell.bound_sleeps();
         self.beyond = true;
         let pins = self.own_bridges().begin(joined);
         self.record_jobs();

@@ -58,6 +58,7 @@ impl Inner {
             }
         });
         if status < 0 && self.failure.is_none() {
+            self.news = true;
             self.failure = Some(format!("the network cannot be polled: {}", self.provider.text(status)));
         }
         for (peer, error) in failed {

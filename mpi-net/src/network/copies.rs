@@ -143,11 +143,11 @@ impl Shared {
     /// Between two polls of a thread that waits for a copy: rings for what has arrived for others, and sleeps a while after `most` polls.
     /// What has arrived does not keep it awake: a thread that yields the core again and again takes it from those that were rung for, and
     /// from whatever else runs on this host.
-    fn pause(&self, inner: MutexGuard<'_, Inner>, polls: &mut u32, most: u32) {
-        let arrivals = !inner.arrived.is_empty();
+    fn pause(&self, mut inner: MutexGuard<'_, Inner>, polls: &mut u32, most: u32) {
+        let rings = take(&mut inner.news) || !inner.arrived.is_empty();
         drop(inner);
         // What this thread has taken makes the descriptor readable no more, so no thread that sleeps would find it.
-        if arrivals {
+        if rings {
             self.ring();
         }
         *polls += 1;

@@ -109,6 +109,7 @@ impl Inner {
         if self.peers[peer as usize].lost.is_none() {
             self.peers[peer as usize].lost = Some(why);
             self.lost.push(peer);
+            self.news = true;
         }
         self.drop_open(peer);
     }

@@ -61,6 +61,8 @@ impl Inner {
             }
             error if error == -i64::from(ffi::FI_EAGAIN) => {
                 if !self.takes_nothing(dest) {
+                    // Only a poll sends it.
+                    self.news = true;
                     self.list(dest);
                 }
             }

@@ -15,7 +15,10 @@ impl Transport for Network {
     }
 
     fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
-        self.shared.lock().push(dest, head, payload)
+        let mut inner = self.shared.lock();
+        let pushed = inner.push(dest, head, payload);
+        self.shared.report(inner);
+        pushed
     }
 
     fn whole_bytes(&self) -> usize {
@@ -27,15 +30,17 @@ impl Transport for Network {
     }
 
     fn release(&mut self) {
-        let inner = &mut *self.shared.lock();
+        let mut inner = self.shared.lock();
         inner.gathers = false;
         if !inner.waiting.is_empty() {
             inner.flush_all();
         }
+        self.shared.report(inner);
     }
 
     fn poll(&mut self, sink: &mut dyn Sink) -> Result<usize> {
-        let inner = &mut *self.shared.lock();
+        let mut guard = self.shared.lock();
+        let inner = &mut *guard;
         inner.polls += 1;
         inner.progress();
         let seen = if inner.arrived.is_empty() { 0 } else { self.shared.hand_out(inner, sink) };
@@ -45,10 +50,12 @@ impl Transport for Network {
         for peer in &inner.lost {
             sink.lost(*peer);
         }
-        match &inner.failure {
+        let polled = match &inner.failure {
             Some(why) => Err(Error::new(MPI_ERR_OTHER, why.clone())),
             None => Ok(seen),
-        }
+        };
+        self.shared.report(guard);
+        polled
     }
 
     fn can_copy(&self, _: u32) -> bool {
@@ -113,6 +120,18 @@ impl Transport for Network {
         self.shared.lock().liveness = None;
         if let Ok(liveness) = &self.liveness {
             liveness.requests().leave();
+        }
+    }
+}
+
+impl Shared {
+    /// Ends a use of the network: rings for a thread that sleeps if there is something that the provider's descriptor does not show.
+    #[inline]
+    fn report(&self, mut inner: MutexGuard<'_, Inner>) {
+        let news = take(&mut inner.news);
+        drop(inner);
+        if news {
+            self.ring();
         }
     }
 }
