@@ -468,6 +468,13 @@ impl Endpoint {
         self.network.as_ref().is_none_or(|network| network.is_drained())
     }
 
+    /// As [`Transport::settle`].
+    pub fn settle_network(&mut self) {
+        if let Some(network) = &mut self.network {
+            network.settle();
+        }
+    }
+
     /// Name of the host, cores, ranks on it.
     pub fn host_facts(&self) -> HostFacts {
         HostFacts { host: crate::host::name(), cores: self.job.cores(), ranks: self.here }

@@ -137,6 +137,10 @@ pub trait Transport: Send {
         true
     }
 
+    /// The process is about to end: [`Self::is_drained`] is true from now on when the peers have what this rank has pushed, or get it
+    /// without this process.
+    fn settle(&mut self) {}
+
     /// This process ends as it should: its end is no loss to the peers.
     fn depart(&mut self) {}
 }

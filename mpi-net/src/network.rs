@@ -189,6 +189,8 @@ struct Inner {
     meters: Meters,
     /// An error of the provider itself.
     failure: Option<String>,
+    /// Whether the process is about to end, so that all packets are to be reported (`settle`).
+    settles: bool,
     /// Whether there is something to see, or to send, that the provider's descriptor does not show: a thread that sleeps is rung for it.
     news: bool,
 }
@@ -255,6 +257,7 @@ impl Network {
             gathers: false,
             meters: options.meters.clone(),
             failure: None,
+            settles: false,
             news: false,
         };
         inner.post_receives();
@@ -423,7 +426,11 @@ impl Inner {
     }
 
     fn is_drained(&self) -> bool {
-        self.under_way == 0 && self.waiting.is_empty() && self.peers.iter().all(|peer| peer.open.is_none())
+        let unsettled = self.settles && (0..self.peers.len() as u32).any(|peer| self.is_unsettled(peer));
+        self.under_way == 0
+            && self.waiting.is_empty()
+            && !unsettled
+            && self.peers.iter().all(|peer| peer.open.is_none())
     }
 
     /// Whether a thread may sleep until the provider's descriptor is readable.

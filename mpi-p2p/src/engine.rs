@@ -443,7 +443,8 @@ impl Engine {
 
     /// Waits until nothing this process has sent, and freed, is still with it, so that the process may stop calling
     /// the library (`MPI_Finalize`).
-    pub fn drain(&self, guard: Guard<'_>) -> Result<()> {
+    pub fn drain(&self, mut guard: Guard<'_>) -> Result<()> {
+        self.state.get_mut(&mut guard).endpoint.settle_network();
         self.block(guard, Awaited::Change, |state| {
             let core = &state.core;
             let idle = core.backlogged == 0 && core.replies.is_empty() && core.streams.is_empty();

@@ -36,6 +36,8 @@ pub(super) struct Peer {
     pub(super) burst_from: u64,
     /// A buffer with records that wait, and its length.
     pub(super) open: Option<(u32, usize)>,
+    /// Whether the provider reports nothing of the last packet, nor of others before it.
+    pub(super) unreported: bool,
     /// Whether the peer has this process's address.
     pub(super) introduced: bool,
     /// Whether a packet has come from it.
@@ -78,6 +80,7 @@ impl Peer {
             burst: 0,
             burst_from: 0,
             open: None,
+            unreported: false,
             introduced: false,
             heard: false,
             listed: false,

@@ -33,7 +33,7 @@ impl Inner {
         packet[HEADER + own..header.records_at()].fill(0);
         // Errors of what is sent at once are not reported. The last one before a credit comes back is, or nothing would be sent
         // any more that shows a lost connection.
-        let at_once = len <= self.provider.facts.inject_bytes && peer.credits > 1;
+        let at_once = len <= self.provider.facts.inject_bytes && peer.credits > 1 && !self.settles;
         let operation = if at_once { null_mut() } else { &raw mut self.operations[buffer as usize] };
         // SAFETY: the buffer and the operation stay until the provider is closed, and no other code uses them until the
         // send completes: the buffer is not free.
@@ -51,6 +51,7 @@ impl Inner {
                 peer.burst = if peer.burst_from == self.polls { peer.burst + 1 } else { 1 };
                 peer.burst_from = self.polls;
                 peer.open = None;
+                peer.unreported = at_once;
                 match at_once {
                     true => self.free.push(buffer),
                     false => {
@@ -85,7 +86,10 @@ impl Inner {
             self.flush(dest);
         }
         for dest in take(&mut self.creditors) {
-            self.return_credits(dest);
+            match self.is_unsettled(dest) {
+                true => self.send_empty(dest, true),
+                false => self.return_credits(dest),
+            }
         }
         if self.lacks_receives() {
             self.post_receives();
@@ -98,6 +102,32 @@ impl Inner {
         if peer.owed < MOST_OWED || peer.is_given_up() || peer.departed {
             return;
         }
+        self.send_empty(dest, false);
+    }
+
+    /// Has the provider report the last packets to each peer. A provider that sends by the process itself, or by an adapter from memory of
+    /// the process, may lose those that it has not reported when the process ends; the system has those of `tcp`.
+    pub(super) fn settle(&mut self) {
+        if self.provider.facts.provider.starts_with("tcp") {
+            return;
+        }
+        self.settles = true;
+        for dest in 0..self.peers.len() as u32 {
+            if self.is_unsettled(dest) {
+                self.creditors.push(dest);
+            }
+        }
+    }
+
+    /// Whether the process, which is about to end, waits for the report of a packet to this peer that is still to be sent.
+    pub(super) fn is_unsettled(&self, dest: u32) -> bool {
+        let peer = &self.peers[dest as usize];
+        self.settles && peer.unreported && !peer.is_given_up() && !peer.departed
+    }
+
+    /// Sends a packet with credits and no records; with a report by the provider, or without one if it sends such packets at once.
+    fn send_empty(&mut self, dest: u32, reported: bool) {
+        let peer = &self.peers[dest as usize];
         let header = Header {
             from: peer.identity.own,
             connection: peer.identity.connection,
@@ -110,7 +140,7 @@ impl Inner {
         let Some(address) = self.address(dest) else { return };
         let mut own = [0u8; HEADER];
         header.write(&mut own);
-        let sent = match self.provider.facts.inject_bytes >= HEADER {
+        let sent = match self.provider.facts.inject_bytes >= HEADER && !reported {
             // SAFETY: the bytes are free again when the call returns.
             true => unsafe { self.provider.send(address, &own, Registered::NONE, null_mut()) },
             false => match self.free.pop() {
@@ -125,6 +155,7 @@ impl Inner {
                         0 => {
                             self.under_way += 1;
                             self.receivers[buffer as usize - RECEIVES] = dest;
+                            self.peers[dest as usize].unreported = false;
                         }
                         _ => self.free.push(buffer),
                     }

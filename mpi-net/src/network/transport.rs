@@ -116,6 +116,13 @@ impl Transport for Network {
         self.shared.lock().is_drained()
     }
 
+    fn settle(&mut self) {
+        let mut inner = self.shared.lock();
+        inner.settle();
+        inner.flush_all();
+        self.shared.report(inner);
+    }
+
     fn depart(&mut self) {
         self.shared.lock().liveness = None;
         if let Ok(liveness) = &self.liveness {

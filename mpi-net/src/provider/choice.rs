@@ -63,10 +63,9 @@ pub(super) fn choose(infos: &Infos, name: &str) -> Option<*mut ffi::fi_info> {
     let provider = |info: &*mut ffi::fi_info| unsafe { text((*(**info).fabric_attr).prov_name) };
     let leaves_host = |info: &&*mut ffi::fi_info| {
         let provider = provider(info);
-        !name.is_empty()
-            || !["shm", "sm2", "lnx", "udp", "net", "sockets"]
-                .iter()
-                .any(|other| provider.split(';').any(|part| part == *other))
+        let is_one_of = |others: &[&str]| provider.split(';').any(|part| others.contains(&part));
+        // The last ones are for those who name them.
+        !is_one_of(&["shm", "sm2"]) && (!name.is_empty() || !is_one_of(&["lnx", "udp", "net", "sockets"]))
     };
     let first = all.iter().find(leaves_host)?;
     let of_first = all.iter().filter(|info| provider(info) == provider(first));
