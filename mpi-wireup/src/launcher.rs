@@ -9,6 +9,9 @@ use crate::spawn_request::{SpawnRequest, SpawnResult};
 #[error("{0}")]
 pub struct LauncherError(pub String);
 
+/// Waits for the result of a request to start processes. Errors are those of [`Launcher::spawn`].
+pub type Spawning = Box<dyn FnOnce() -> Result<SpawnResult, LauncherError>>;
+
 /// The processes of one job, by their launcher. Every function can fail with a sentence about the launcher.
 pub trait KeyValueExchange {
     /// This process's rank, below [`Self::size`].
@@ -54,10 +57,10 @@ pub trait Launcher: KeyValueExchange + Send {
     /// The launcher does not answer.
     fn finalize(&mut self) -> Result<(), LauncherError>;
 
-    /// Starts further processes.
+    /// Starts further processes. If the launcher may take long and answers other requests meanwhile, the wait is left to the result.
     /// # Errors
     /// The launcher does not answer, or cannot start processes for those that run.
-    fn spawn(&mut self, _: &SpawnRequest) -> Result<SpawnResult, LauncherError> {
+    fn spawn(&mut self, _: &SpawnRequest) -> Result<Spawning, LauncherError> {
         let why = "the launcher that started this program starts no further processes for it; start the program with \
                    this library's mpiexec";
         Err(LauncherError(why.into()))

@@ -55,7 +55,9 @@ impl Manager {
     /// # Errors
     /// The launcher does not answer, or cannot start processes for those that run.
     pub fn spawn(&self, request: &SpawnRequest) -> Result<SpawnResult, LauncherError> {
-        self.with(|link| link.spawn(request))
+        // Other threads have requests, such as that of an address, while this one waits.
+        let wait = self.with(|link| link.spawn(request))?;
+        wait()
     }
 
     /// Closes the connection of a process that ends although it has not finalised; the launcher sees that, and ends the

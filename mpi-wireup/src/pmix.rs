@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use mpi_fabric::signal_mask::with_all_signals_blocked;
 
-use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
+use crate::launcher::{KeyValueExchange, Launcher, LauncherError, Spawning};
 use crate::other_launchers::Server;
 use crate::spawn_request::{PARENT, PARENT_PORT, SpawnProgram, SpawnRequest, SpawnResult};
 use crate::{time_limit, waiting};
@@ -156,29 +156,30 @@ impl Launcher for Client {
         self.library.finalize().map_err(|status| self.library.trouble("does not permit this process to leave", status))
     }
 
-    fn spawn(&mut self, request: &SpawnRequest) -> Result<SpawnResult, LauncherError> {
+    fn spawn(&mut self, request: &SpawnRequest) -> Result<Spawning, LauncherError> {
         let port = request.value(PARENT_PORT).unwrap_or_default();
         let programs = request.programs.iter().map(|program| to_start(program, port));
         let programs = programs.collect::<Result<Vec<_>, NulError>>();
         let programs = programs.map_err(|_| LauncherError("a text for the launcher has a NUL".into()))?;
-        let result = |reason| SpawnResult { started: vec![true; request.processes()], reason };
-        let (library, limit) = (self.library, self.limit * time_limit::OF_SPAWN);
-        let Some(answer) = within(limit, "pmix-spawn", move || library.spawn(&programs))? else {
-            return Err(LauncherError(format!(
-                "the launcher that started this program has not started the processes within {} seconds ({} times {})",
-                limit.as_secs(),
-                time_limit::OF_SPAWN,
-                time_limit::LAUNCHER_TIMEOUT
-            )));
-        };
-        match answer {
-            None => Err(LauncherError(format!("{} cannot start processes: it has no PMIx_Spawn", self.library.name()))),
-            Some(Ok(())) => Ok(result(String::new())),
-            Some(Err(status)) => {
-                let LauncherError(reason) = self.library.trouble("does not start the processes", status);
-                Ok(SpawnResult { started: vec![false; request.processes()], ..result(reason) })
+        let (processes, library, limit) = (request.processes(), self.library, self.limit * time_limit::OF_SPAWN);
+        Ok(Box::new(move || {
+            let Some(answer) = within(limit, "pmix-spawn", move || library.spawn(&programs))? else {
+                return Err(LauncherError(format!(
+                    "the launcher that started this program has not started the processes within {} seconds ({} times {})",
+                    limit.as_secs(),
+                    time_limit::OF_SPAWN,
+                    time_limit::LAUNCHER_TIMEOUT
+                )));
+            };
+            match answer {
+                None => Err(LauncherError(format!("{} cannot start processes: it has no PMIx_Spawn", library.name()))),
+                Some(Ok(())) => Ok(SpawnResult { started: vec![true; processes], reason: String::new() }),
+                Some(Err(status)) => {
+                    let LauncherError(reason) = library.trouble("does not start the processes", status);
+                    Ok(SpawnResult { started: vec![false; processes], reason })
+                }
             }
-        }
+        }))
     }
 
     fn is_spawned(&self) -> bool {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::connection::{self, Connection, ConnectionError, our_link};
 use super::spawn::{self, answer};
 use super::wire::{Message, compose};
-use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
-use crate::spawn_request::{SpawnRequest, SpawnResult};
+use crate::launcher::{KeyValueExchange, Launcher, LauncherError, Spawning};
+use crate::spawn_request::SpawnRequest;
 use crate::waiting;
 
 /// The part of a bad answer that is quoted, in bytes.
@@ -213,12 +213,12 @@ impl Launcher for Client {
         self.request("finalize", &[], "finalize_ack", |_| Ok(()))
     }
 
-    fn spawn(&mut self, request: &SpawnRequest) -> Result<SpawnResult, LauncherError> {
+    fn spawn(&mut self, request: &SpawnRequest) -> Result<Spawning, LauncherError> {
         let lines = request.to_lines(false).map_err(|bad| LauncherError(bad.to_string()))?;
         self.connection.send(lines.as_bytes(), self.limit).map_err(|failed| self.failed("spawn", failed))?;
         let line = self.answer("spawn", Some(self.limit))?;
         let (result, _) = answer(&line, request.processes()).map_err(|why| self.bad("spawn", &line, &why))?;
-        Ok(result)
+        Ok(Box::new(|| Ok(result)))
     }
 
     fn leave(&mut self) {
