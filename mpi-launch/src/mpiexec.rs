@@ -152,7 +152,13 @@ fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut
     let statistics = values.followed.statistics;
     // A job that is spawned gets the hosts of one on several hosts, and is on this host otherwise.
     let has_hosts = parent.is_none() || run.options.hostfile.is_some();
-    let placement = if has_hosts { placement::placement(run)? } else { None };
+    let placement = match has_hosts {
+        true => placement::placement(run)?,
+        false => {
+            run.groups.iter().filter_map(|group| group.host.as_deref()).try_for_each(local_host::check_host)?;
+            None
+        }
+    };
     let plan = match placement {
         None => Plan::new(run, values.file, None)?,
         Some(placement) => Plan::over_hosts(run, values.file, placement)?,

@@ -73,6 +73,12 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_is_spawned_is_on_this_host() {
+        assert!(check_host(OsStr::new("localhost:2")).is_ok());
+        assert_eq!(check_host(OsStr::new("localhost,ferrari")).unwrap_err().exit_code(), 2);
+    }
+
+    #[test]
     fn own_addresses_are_accepted_and_others_are_not() {
         for address in ["127.0.0.1", "127.9.9.9", "::1", "[::1]"] {
             assert!(is_local_address(address), "{address}");

@@ -58,7 +58,6 @@ impl<'a> Plan<'a> {
                 programs.push(Program { group, file: PathBuf::new(), ranks: 0 });
                 continue;
             }
-            group.host.as_deref().filter(|_| part.is_none()).map_or(Ok(()), local_host::check_host)?;
             group.arch.as_deref().map_or(Ok(()), local_host::check_arch)?;
             group.wdir.as_deref().map_or(Ok(()), check_directory)?;
             variables::of_job().try_for_each(|name| check_variables(group, name))?;
@@ -170,6 +169,7 @@ fn check_directory(directory: &Path) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::placement::placement;
     use super::*;
     use crate::args::{Command, parse};
 
@@ -205,8 +205,14 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_fits_on_this_host_needs_no_other() {
+        let run = run(&format!("-host {}:2,ferrari:2 -n 2 true", host::name()));
+        assert!(placement(&run).unwrap().is_none());
+        assert_eq!(Plan::new(&run, String::new(), None).unwrap().ranks, 2);
+    }
+
+    #[test]
     fn what_is_not_there_is_refused_before_the_start() {
-        assert_eq!(refusal("-host ferrari true").exit_code(), 2);
         assert_eq!(refusal("-arch rs6000 true").exit_code(), 2);
         assert_eq!(refusal("-wdir /nonexistent true").exit_code(), 2);
         assert!(refusal("-wdir /etc/passwd true").to_string().contains("/etc/passwd"));
