@@ -144,10 +144,11 @@ fn place(path: &Path, service: &[u8], create: &mut dyn FnMut() -> io::Result<boo
 
 /// Refuses a folder in which others can make files.
 fn check(folder: &Path) -> io::Result<()> {
+    if !folder.is_absolute() {
+        return Err(io::Error::other("its path has to be absolute"));
+    }
     let facts = fs::metadata(folder)?;
-    let why = if !folder.is_absolute() {
-        "its path has to be absolute"
-    } else if !facts.is_dir() {
+    let why = if !facts.is_dir() {
         "it is no folder"
     } else if facts.uid() != user() {
         "it belongs to another user"
@@ -161,8 +162,7 @@ fn check(folder: &Path) -> io::Result<()> {
 
 #[cold]
 fn unusable(path: &Path, why: &dyn Display) -> Error {
-    let path = path.display();
-    Error::new(MPI_ERR_OTHER, format!("{path} cannot be used for published names (net_names_folder): {why}"))
+    Error::new(MPI_ERR_OTHER, format!("the folder {path:?} cannot be used for published names (net_names_folder): {why}"))
 }
 
 pub(crate) fn quoted(service: &[u8]) -> String {

@@ -150,6 +150,8 @@ fn print(text: &str) -> i32 {
 fn launch(run: &Run, values: CvarValues, reporter: Reporter, parent: Option<&mut Parent>) -> Result<i32, Refusal> {
     let ring_bytes = values.followed.fabric.ring_length();
     let statistics = values.followed.statistics;
+    // Also of a job on this host: what its processes spawn, and what they read themselves, has it.
+    over_hosts::silence_limit().map_err(Refusal::Variable)?;
     // A job that is spawned gets the hosts of one on several hosts, and is on this host otherwise.
     let has_hosts = parent.is_none() || run.options.hostfile.is_some();
     let placement = match has_hosts {

@@ -161,7 +161,7 @@ impl<'a> JobView<'a> {
         match (is_running, self.current_call(rank), self.life(rank)) {
             (false, ..) => "has ended".into(),
             (_, Some(call), _) if !call.ended => format!("inside {}", call.describe()),
-            (_, _, Life::Absent | Life::Attached) => "has not called MPI_Init".into(),
+            (_, _, Life::Absent | Life::Attached) => "has not returned from MPI_Init".into(),
             (_, _, Life::Finalised) => "has called MPI_Finalize".into(),
             _ if !self.records_calls(rank) => "runs; its calls are not recorded".into(),
             (_, Some(call), _) => format!("outside MPI, after {}", call.describe()),

@@ -214,7 +214,7 @@ fn each_mistake_is_named() {
         ("-ppn 2 --map-by node x", "--map-by is given twice"),
         ("-host a,,b x", "names of hosts"),
         ("-hostfile nothing x", "cannot read the file \"nothing\" that -hostfile names"),
-        ("-hostfile two x", "\"two\", line 2: a host is a name"),
+        ("-hostfile two x", "\"two\", line 2: \"-n\": a host is a name"),
         ("--manager rsh x", "srun, prterun or hydra"),
         ("-hostlist hosts x", "no option -hostlist: write -host a,b:4"),
         ("--mca btl self x", "--cvar NAME=VALUE"),

@@ -36,7 +36,7 @@ use std::time::Duration;
 use mpi_wireup::{LAUNCHER_TIMEOUT, PROXY, launcher_time_limit};
 
 /// After this silence of the other side, a host or the front is lost; launchers have the same time to start proxies.
-fn silence_limit() -> Result<Duration, String> {
+pub(super) fn silence_limit() -> Result<Duration, String> {
     launcher_time_limit(std::env::var_os(LAUNCHER_TIMEOUT))
 }
 

@@ -123,7 +123,7 @@ fn needed(view: &HangView, doings: &[Doing], causes: &mut Vec<Cause>) {
             Doing::Ended { orderly: false } => (DIED, "ended without MPI_Finalize".to_owned()),
             Doing::Ended { orderly: true } => (LEFT, "ended".to_owned()),
             Doing::Finalised => (LEFT, "called MPI_Finalize".to_owned()),
-            Doing::NotInitialised => (NEEDED, format!("not called MPI_Init{idle}{}", state(there))),
+            Doing::NotInitialised => (NEEDED, format!("not returned from MPI_Init{idle}{}", state(there))),
             Doing::Outside(call) => (NEEDED, format!("not called MPI{idle}{}{}", after(call), state(there))),
             Doing::Elsewhere | Doing::Unrecorded | Doing::Moving(_) | Doing::Waiting(_) => continue,
         };

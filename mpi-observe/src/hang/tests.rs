@@ -96,7 +96,7 @@ fn a_process_whose_state_is_not_known_is_described_without_it() {
     let mut absent = rank(Vec::new());
     (absent.life, absent.state) = (Life::Absent, None);
     let report = analyse(&view(vec![absent, rank(vec![call(1, functions::MPI_RECV, false, 0, 0)])]));
-    assert_eq!(report.cause, "rank 0 has not called MPI_Init; rank 1 waits for it in MPI_Recv from rank 0 with tag 7");
+    assert_eq!(report.cause, "rank 0 has not returned from MPI_Init; rank 1 waits for it in MPI_Recv from rank 0 with tag 7");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn ranks_of_other_hosts_are_named_and_nothing_is_said_of_what_they_do() {
     let inside = |function, peer| rank(vec![call(3, function, false, 0, peer)]);
     let mut seen = view(vec![inside(MPI_BARRIER, 0), inside(MPI_RECV, 3), absent(), absent()]);
     // Without the hosts these ranks would be the cause.
-    assert!(analyse(&seen).cause.contains("rank 2 has not called MPI_Init"), "{:?}", analyse(&seen));
+    assert!(analyse(&seen).cause.contains("rank 2 has not returned from MPI_Init"), "{:?}", analyse(&seen));
     seen.hosts = vec![host("h1", &[0, 1]), host("h2", &[2, 3])];
     let report = analyse(&seen);
     assert_eq!(report.cause, "rank 1 waits in MPI_Recv from rank 3 with tag 7, which is on h2");

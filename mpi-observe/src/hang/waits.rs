@@ -17,7 +17,7 @@ pub(super) enum Doing {
     Elsewhere,
     /// Its process has ended; whether it had called MPI_Finalize, or never MPI_Init.
     Ended { orderly: bool },
-    /// It has not called MPI_Init.
+    /// It has not returned from MPI_Init.
     NotInitialised,
     /// It has returned from MPI_Finalize.
     Finalised,

@@ -104,7 +104,7 @@ const HANGS: [(&str, &str); 31] = [
     ),
     ("threads", "nobody sends the message that rank 0 waits for in MPI_Recv from rank 1 with tag 2"),
     ("group", "rank 0 waits in MPI_Recv from rank 1 with tag 7 on low; rank 1 has sent one with tag 8 (4 bytes)"),
-    ("early", "rank 1 has not called MPI_Init"),
+    ("early", "rank 1 has not returned from MPI_Init"),
     (
         "any",
         "nobody sends the message that rank 0 waits for in MPI_Recv from any rank with tag 7: ranks 1-3 are in MPI_Barrier #2 on \

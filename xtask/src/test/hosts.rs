@@ -158,7 +158,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     (
         "a time limit",
         "hydra -n 4 --timeout 1 -host h1,h2 sleep 4711; echo code $?",
-        &["the job did not end within 1 s", "ranks 0-3: before MPI_Init, in the system call", "code 124\n"],
+        &["the job did not end within 1 s", "ranks 0-3: before the end of MPI_Init, in the system call", "code 124\n"],
     ),
     (
         "a signal is passed on",

@@ -60,7 +60,7 @@ struct Moment {
     doing: &'static str,
 }
 
-const START: Moment = Moment { name: "start", up: 4, doing: "ranks 2-3: has not called MPI_Init\n" };
+const START: Moment = Moment { name: "start", up: 4, doing: "ranks 2-3: has not returned from MPI_Init\n" };
 const LONG: Moment = Moment { name: "long", up: 4, doing: "inside MPI_Sendrecv" };
 const COLLECTIVE: Moment = Moment { name: "collective", up: 4, doing: "inside MPI_Allreduce" };
 const LOCK: Moment = Moment { name: "lock", up: 4, doing: "outside MPI, after MPI_Barrier" };
