@@ -145,5 +145,6 @@ pub use pipelined_limit::CalibrationInstruments;
 pub use posted::PostedInstruments;
 pub use request::{Completion, Generalized, Mode, ReceiveFailure};
 pub use send::StartedLine;
+pub use service::LONGEST_FOR_SERVICE;
 pub use short_receive::{Received, ShortReceive};
 pub use start::StartedRequest;

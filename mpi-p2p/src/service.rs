@@ -4,6 +4,7 @@
 //! passes it to the service of its context, whatever that call waits for. The engine calls up only through [`Service`].
 //! Invariants: messages of one sender reach a service in the order in which they were sent; no service is called while
 //! a reference into the engine's state exists. Messages for a context whose service is not registered yet are kept.
+//! A long message takes at most [`LONGEST_FOR_SERVICE`] bytes of memory, whatever its sender offers.
 //! Not here: what services do with messages (`mpi-win`), messages of the program and of collectives (`matching`).
 #![allow(unsafe_code)] // a long message is received into memory that is kept here
 
@@ -25,6 +26,10 @@ use crate::message::Matched;
 use crate::request::{Data, Mode, Receiver, Request, SERVED, Work};
 use crate::service_queue::{Arrival, Event, ServiceQueue, What};
 use crate::wire::Offer;
+
+/// Longest message for a service, in bytes. The longest one that is sent is a batch of one-sided operations of 80 KiB (`mpi-win`), so a
+/// longer one is no message of this library: the memory for it would be whatever its sender claims.
+pub const LONGEST_FOR_SERVICE: u64 = 128 << 10;
 
 impl Engine {
     /// A module above the engine that handles the messages of one context itself (one-sided communication).
@@ -49,7 +54,8 @@ impl Engine {
         drop(service);
     }
 
-    /// Starts a send to the service of a context in another process, or in this one. As [`Engine::isend`] else.
+    /// Starts a send to the service of a context in another process, or in this one. As [`Engine::isend`] else. The data are
+    /// at most [`LONGEST_FOR_SERVICE`] bytes; the other process refuses longer ones.
     pub fn send_to_service(
         &self,
         guard: &mut Guard<'_>,
@@ -164,6 +170,9 @@ impl Core {
 
     /// A long message for a service was offered.
     pub fn service_offer(&mut self, from: u32, head: &RecordHead, offer: Offer, key: Key) {
+        if offer.bytes > LONGEST_FOR_SERVICE {
+            return self.fault(from, "a message for a service that is longer than any of this library");
+        }
         let mut data = Vec::new();
         if data.try_reserve_exact(offer.bytes as usize).is_err() {
             return self.fault(from, "a message for a service that is longer than this process's memory");
@@ -223,3 +232,6 @@ impl Core {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

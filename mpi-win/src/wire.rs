@@ -37,6 +37,9 @@ pub(crate) const BUSY: u8 = 3;
 pub(crate) const INLINE: u64 = 8 << 10;
 /// From this length on, a batch is full.
 pub(crate) const BATCH_FULL: usize = 56 << 10;
+// The longest batch: full but for one byte, then a record with all that it may have.
+const _: () =
+    assert!((BATCH_FULL + Head::BYTES + MOST * Block::BYTES + INLINE as usize) as u64 <= mpi_p2p::LONGEST_FOR_SERVICE);
 /// Longest data that an accumulation sends at once, which limits the memory that its target needs.
 pub(crate) const PIECE: u64 = 1 << 20;
 

@@ -13,7 +13,7 @@ use mpi_fabric::{
     Access, Endpoint, FabricSettings, Full, NetworkCopies, Payload, RecordHead, RegionKey, Registration, Sink,
     Transport, Waiter, Waiting,
 };
-use mpi_p2p::{CommMeters, ContextSpec, Engine, Mode, Service, ServiceMessage};
+use mpi_p2p::{CommMeters, ContextSpec, Engine, LONGEST_FOR_SERVICE, Mode, Service, ServiceMessage};
 use mpi_t::HeapMemory;
 
 /// Rank 0 is correct.
@@ -118,7 +118,7 @@ struct Reads;
 
 impl Service for Reads {
     fn message(&self, _: &Engine, _: &mut Guard<'_>, message: ServiceMessage<'_>) {
-        assert!((0..RANKS as i32).contains(&message.source));
+        assert!((0..RANKS as i32).contains(&message.source) && message.data.len() as u64 <= LONGEST_FOR_SERVICE);
         std::hint::black_box(message.data.to_vec());
     }
 
