@@ -13,6 +13,8 @@
 
 mod accepting;
 mod dialling;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzed;
 mod hello;
 mod hosts;
 mod sockets;

@@ -13,6 +13,8 @@ mod arrivals;
 mod buffers;
 mod copies;
 mod foreign;
+#[cfg(fuzzing)]
+pub(crate) mod fuzzed;
 mod losses;
 mod peer;
 mod sending;
