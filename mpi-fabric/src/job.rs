@@ -284,8 +284,8 @@ impl Job {
         self.mapping.word(self.layout.to_end_at(rank)).load(Ordering::Relaxed) & 1 << (rank % 64) != 0
     }
 
-    /// Reports to all other ranks that the process of one has ended while the job continues; for the launcher, once. Panics
-    /// if there is no such rank.
+    /// Reports to all other ranks that the process of one has ended while the job continues; for the launcher, and for
+    /// who has found that where the launcher does not report it. Panics if there is no such rank.
     pub fn report_lost(&self, rank: u32) {
         // Release pairs with the Acquire in `is_lost`: the rank's records are seen with it.
         self.mapping.word(self.layout.lost_at(rank)).fetch_or(1 << (rank % 64), Ordering::Release);

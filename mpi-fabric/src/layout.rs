@@ -106,7 +106,8 @@ pub mod header {
     pub const COPIED_BY_BOTH: usize = 0xf8;
     /// 16 x u64: bit `r` is set if rank `r` is to end because a process has aborted a part of the job that it is in.
     pub const TO_END: usize = 0x100;
-    /// 16 x u64: bit `r` is set once rank `r` has ended so, and the others continue. The launcher sets it.
+    /// 16 x u64: bit `r` is set once rank `r` has ended so, and the others continue, or died while they end. The launcher sets it, or a rank in
+    /// `MPI_Finalize` if there is none of this library.
     pub const LOST: usize = 0x180;
     /// Most ranks of which these two sets are in the header; those of more lie behind the bells.
     pub const SET_RANKS: u32 = 1024;

@@ -167,7 +167,10 @@ impl Process {
         // synchronisation overtakes none of them. Pending operations of sessions are not waited for.
         let share = (self.statistics.at_end.get() != 0).then(|| FinalizeShare::begin(&self.memory));
         // Processes that were aborted are not waited for.
-        let met = self.coll.synchronize_to_end(&self.world);
+        let synchronize = || self.coll.synchronize_to_end(&self.world);
+        // This library's launcher reports the dead, and writes the statistics when all processes have ended.
+        let writes = share.is_some() && !(self.is_launched() && self.manager.is_none());
+        let met = if writes { self.reporting_the_dead(synchronize) } else { synchronize() };
         let met = met.or_else(|error| if error.class() == MPI_ERR_PROC_ABORTED { Ok(()) } else { Err(error) });
         let left = self.depart();
         if let Some(share) = share {
@@ -175,8 +178,7 @@ impl Process {
             share.record::<EngineInstruments>(&self.memory);
             share.record::<NetInstruments>(&self.memory);
             share.end(&self.memory);
-            // This library's launcher writes the statistics when all processes have ended.
-            if !(self.is_launched() && self.manager.is_none()) {
+            if writes {
                 self.write_statistics();
             }
         }

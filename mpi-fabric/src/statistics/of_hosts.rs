@@ -100,6 +100,25 @@ mod tests {
     }
 
     #[test]
+    fn a_rank_that_died_is_in_the_table_with_its_counts_and_marked() {
+        let endpoints = Endpoint::threads(2).expect("memory for two ranks");
+        let job = endpoints[0].job().clone();
+        for (endpoint, life) in endpoints.iter().zip([Life::Finalised, Life::Initialised]) {
+            let block: &'static HostBlock = mpi_t::place(&*endpoint.instrument_memory(), "");
+            block.things.add(3);
+            job.set_life(endpoint.rank(), life);
+        }
+        let (mut table, mut wanted) = (Table::of(2, true), vec![0, 1]);
+        for rank in [0, 1] {
+            assert!(table.add_message(&message_of(&job, rank), &mut wanted, NAMES));
+        }
+        let table = table.finish(Vec::new());
+        let (text, json) = (table.text(None), table.json(None));
+        assert!(text.contains("  without MPI_Finalize, counted up to their end: rank 1\n"), "{text}");
+        assert!(json.contains("\"without_finalize\":[1]}") && json.contains("\"values\":[3,3]"), "{json}");
+    }
+
+    #[test]
     fn a_message_with_a_wrong_length_or_number_has_no_effect() {
         let endpoints = Endpoint::threads(1).expect("memory for one rank");
         let block: &'static HostBlock = mpi_t::place(&*endpoints[0].instrument_memory(), "");

@@ -233,6 +233,10 @@ srun_alone() { lab run 1 srun --mpi=$1 --wait=25 -N 2 -w h1,h2 -n 4 --overcommit
 
 /// What the file of four ranks has. Each rank has sent 3 times (its number + 1) messages of 1000 bytes.
 const OF_ALL: &str = "over\n4 [] None [[3000, 6000, 9000, 12000]]\n";
+/// The same when a rank has died: its counts are there, and it is marked.
+const WITH_DEAD_1: &str = "over\n4 [1] None [[3000, 6000, 9000, 12000]]\n";
+const WITH_DEAD_2: &str = "over\n4 [2] None [[3000, 6000, 9000, 12000]]\n";
+const WITH_DEAD_3: &str = "over\n4 [3] None [[3000, 6000, 9000, 12000]]\n";
 /// The same when h2 does not answer.
 const OF_H1: &str = "over\n4 [] [{'host': 'h2', 'ranks': [2, 3]}] [[3000, 6000, None, None]]\n";
 
@@ -268,8 +272,18 @@ const STATISTICS: &[(&str, &str, &[&str])] = &[
 const SLURM_STATISTICS: &[(&str, &str, &[&str])] = &[
     ("observe: stats_at_end, srun alone", "in_json; srun_alone pmi2; read_statistics", &[OF_ALL]),
     ("observe: stats_at_end, a host killed", "in_json; srun_alone pmi2 '2 3'; read_statistics", &[OF_H1]),
-    // The other rank of h2 waits in MPI_Finalize for the one that was killed, and sends nothing.
-    ("observe: stats_at_end, a rank killed", "in_json; srun_alone pmi2 3; read_statistics", &[OF_H1]),
+    // The other rank of its host finds that in MPI_Finalize, without the launcher.
+    ("observe: stats_at_end, a rank killed", "in_json; srun_alone pmi2 3; read_statistics", &[WITH_DEAD_3]),
+    (
+        "observe: stats_at_end, the first rank of a host left",
+        "in_json; srun_alone pmi2 -2; read_statistics",
+        &[WITH_DEAD_2],
+    ),
+    (
+        "observe: stats_at_end, a rank killed beside rank 0",
+        "in_json; srun_alone pmi2 1; read_statistics",
+        &[WITH_DEAD_1],
+    ),
     (
         "observe: stats_at_end as text, a host killed",
         "srun_alone pmi2 '2 3' 2>&1 | tr -s ' '",
