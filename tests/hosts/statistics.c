@@ -1,6 +1,6 @@
 /* What the ranks of several hosts have sent, for the statistics at the end: rank r sends r + 1 messages of 1000 bytes
- * to each other rank. `statistics R...`: then the ranks R are killed, each by itself, or leave by `_exit` with `-R`, and those
- * on other hosts find that in a receive from them; those on the same hosts wait for a second. */
+ * to each other rank. `statistics R...`: then the ranks R are killed, each by itself, or leave by `_exit` with `-R`,
+ * and those on other hosts find that in a receive from them; those on the same hosts wait for a second. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
