@@ -67,7 +67,7 @@ impl Collectives {
             _ => {
                 drop(guard);
                 let mut run = Run::new(link, link.context, Memory::new(Buffers::Absent, Buffers::Absent), None, None);
-                let result = match plan.by_hosts(CollOp::Barrier, 0) {
+                let result = match plan.by_hosts(0) {
                     true => self.prepare(comm, call()).and_then(|prepared| prepared.shape.steps(&mut run)),
                     false => steps(&mut run, Team { rank: link.rank, size: link.size }, plan.flat()),
                 };

@@ -51,7 +51,7 @@ impl Collectives {
         if comm.size() == 1 || bytes == 0 {
             return Ok(());
         }
-        if calling.plan.by_hosts(CollOp::Bcast, bytes) {
+        if calling.plan.by_hosts(bytes) {
             drop(guard);
             return self.bcast_by_steps(comm, buffer, root);
         }

@@ -123,8 +123,15 @@ impl CollOp {
 
     /// Whether it has steps for communicators with several hosts (`hosts`).
     pub(crate) const fn has_hosts(self) -> bool {
-        use CollOp::{Allgather, Allreduce, Barrier, Bcast, Gather, Reduce, Scatter};
-        matches!(self, Barrier | Bcast | Reduce | Allreduce | Gather | Scatter | Allgather)
+        use CollOp::*;
+        let moves = matches!(self, Barrier | Bcast | Gather | Scatter | Allgather | Allgatherv | Alltoall);
+        moves || self.combines()
+    }
+
+    /// Whether it combines contributions.
+    pub(crate) const fn combines(self) -> bool {
+        use CollOp::*;
+        matches!(self, Reduce | Allreduce | ReduceScatter | ReduceScatterBlock | Scan | Exscan)
     }
 
     /// Whether its data may go through memory that the processes share (`shared`).

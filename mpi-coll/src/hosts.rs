@@ -1,6 +1,6 @@
 //! Collectives of a communicator with several hosts: steps within each host, between one process of each, and within each again.
 //!
-//! The process that a host sends and receives through is its first one, or the root if that is there. Between hosts the algorithms are
+//! The process that a host sends and receives through is its first one, or the root if that is there; in scans it is the last one. Between hosts the algorithms are
 //! those of communicators of as many processes, and so are the numbers of messages.
 //! Invariant: contributions to a reduction are combined in rank order, because the ranks of a host are next to each other.
 //! Not here: when a call goes this way (`plan`), which ranks share a host (`mpi_comm::Hosts`).
@@ -15,6 +15,11 @@ use crate::shape::Shape;
 use crate::steps::{AREAS, Check, Place, STAGED, Side, Span, Steps, Team, VALUE};
 use crate::{allgather, barrier, ring};
 
+mod allgatherv;
+mod alltoall;
+mod reduce_scatter;
+mod scan;
+
 /// The steps of a call on a communicator with these hosts.
 pub(crate) fn steps(shape: &Shape<'_>, hosts: &Hosts, steps: &mut dyn Steps) -> Result<()> {
     let mut call = Call { shape, hosts, steps, areas: [const { None }; AREAS] };
@@ -26,6 +31,11 @@ pub(crate) fn steps(shape: &Shape<'_>, hosts: &Hosts, steps: &mut dyn Steps) -> 
         CollOp::Gather => call.gather(),
         CollOp::Scatter => call.scatter(),
         CollOp::Allgather => call.allgather(),
+        CollOp::Allgatherv => call.allgatherv(),
+        CollOp::Alltoall => call.alltoall(),
+        CollOp::ReduceScatter | CollOp::ReduceScatterBlock => call.reduce_scatter(),
+        CollOp::Scan => call.scan(),
+        CollOp::Exscan => call.exscan(),
         which => unreachable!("{which:?} does not go by hosts"),
     }
 }
@@ -47,6 +57,8 @@ enum Among<'c> {
     Host(u32),
     /// One of each host: the first, and of the host of this rank that one.
     Hosts(&'c Hosts, u32),
+    /// The last one of each host.
+    Lasts(&'c Hosts),
 }
 
 impl Among<'_> {
@@ -55,11 +67,18 @@ impl Among<'_> {
             Among::Host(first) => first + place,
             Among::Hosts(hosts, root) if hosts.of_rank(root) == place => root,
             Among::Hosts(hosts, _) => hosts.first(place),
+            Among::Lasts(hosts) => hosts.first(place) + hosts.size(place) - 1,
         }
     }
 }
 
-impl Call<'_, '_> {
+/// The blocks of a host in a buffer of the blocks of all ranks.
+fn segment(whole: Span, hosts: &Hosts, host: u32) -> Span {
+    let block = whole.bytes / u64::from(hosts.first(hosts.count()));
+    whole.part(u64::from(hosts.first(host)) * block, u64::from(hosts.size(host)) * block)
+}
+
+impl<'c> Call<'c, '_> {
     fn host(&self) -> u32 {
         self.hosts.of_rank(self.shape.team.rank)
     }
@@ -82,12 +101,15 @@ impl Call<'_, '_> {
     }
 
     fn within(&mut self) -> Part<'_> {
-        let among = Among::Host(self.hosts.first(self.host()));
-        Part { steps: self.steps, areas: &mut self.areas, among }
+        self.among(Among::Host(self.hosts.first(self.host())))
     }
 
     fn across(&mut self, root: u32) -> Part<'_> {
-        Part { steps: self.steps, areas: &mut self.areas, among: Among::Hosts(self.hosts, root) }
+        self.among(Among::Hosts(self.hosts, root))
+    }
+
+    fn among<'p>(&'p mut self, among: Among<'c>) -> Part<'p> {
+        Part { steps: self.steps, areas: &mut self.areas, among }
     }
 
     fn barrier(&mut self) -> Result<()> {
@@ -173,12 +195,6 @@ impl Call<'_, '_> {
         shape.deliver(self.steps, value)
     }
 
-    /// The blocks of a host in a buffer of the blocks of all ranks.
-    fn segment(&self, whole: Span, host: u32) -> Span {
-        let block = whole.bytes / u64::from(self.shape.team.size);
-        whole.part(u64::from(self.hosts.first(host)) * block, u64::from(self.hosts.size(host)) * block)
-    }
-
     fn gather(&mut self) -> Result<()> {
         let (shape, root) = (self.shape, self.shape.root_rank());
         let (local, leader, to) = (self.local(), self.leader(root), self.hosts.of_rank(root));
@@ -198,7 +214,7 @@ impl Call<'_, '_> {
             }
             let whole = shape.recv.whole(Place::Recv);
             for host in (0..self.hosts.count()).filter(|host| *host != to) {
-                let blocks = self.segment(whole, host);
+                let blocks = segment(whole, self.hosts, host);
                 self.steps.receive(self.hosts.first(host), blocks)?;
             }
             return self.steps.round();
@@ -226,7 +242,7 @@ impl Call<'_, '_> {
         if shape.team.rank == root {
             let whole = shape.send.whole(Place::Send);
             for host in (0..self.hosts.count()).filter(|host| *host != from) {
-                let blocks = self.segment(whole, host);
+                let blocks = segment(whole, self.hosts, host);
                 self.steps.send(self.hosts.first(host), blocks)?;
             }
             for rank in local.others() {
@@ -251,7 +267,7 @@ impl Call<'_, '_> {
 
     fn allgather(&mut self) -> Result<()> {
         let (shape, whole) = (self.shape, self.shape.recv.whole(Place::Recv));
-        let (local, between, own) = (self.local(), self.between(), shape.recv_block(shape.team.rank));
+        let (local, own, hosts) = (self.local(), shape.recv_block(shape.team.rank), self.hosts);
         if !shape.send.in_place() {
             self.steps.copy(shape.send.whole(Place::Send), own)?;
         }
@@ -260,18 +276,22 @@ impl Call<'_, '_> {
         if local.rank == 0 {
             local.others().try_for_each(|rank| within.receive(rank, shape.recv_block(first + rank)))?;
             within.round()?;
-            let segments: Vec<Span> = (0..between.size).map(|host| self.segment(whole, host)).collect();
-            let of = |host: u32| segments[host as usize];
-            match shape.plan.among(between.size).in_ring() {
-                true => ring::allgather(&mut self.across(0), between, of)?,
-                false => allgather::exchange(&mut self.across(0), between, of)?,
-            }
+            self.exchange_segments(&|host| segment(whole, hosts, host))?;
         } else {
             within.send(0, own)?;
             // What comes next overwrites the block.
             within.round()?;
         }
         self.spread_within(whole, 0, local)
+    }
+
+    /// Every host gets the segments of all, of which each has its own; `of`: where that of a host is.
+    fn exchange_segments(&mut self, of: &dyn Fn(u32) -> Span) -> Result<()> {
+        let between = self.between();
+        match self.shape.plan.among(between.size).in_ring() {
+            true => ring::allgather(&mut self.across(0), between, of),
+            false => allgather::exchange(&mut self.across(0), between, of),
+        }
     }
 }
 

@@ -227,8 +227,8 @@ impl Collectives {
                 // a step costs more than a context switch, so the algorithms are those with the fewest.
                 let crowded = (self.crowded && !self.by_network) || is_between_jobs(comm);
                 let plan = Plan::new(which, comm.size(), crowded, self.settings_of(comm), 0);
-                if comm.hosts().is_some() {
-                    plan.with_hosts(which, self.settings_of(comm))
+                if let Some(hosts) = comm.hosts() {
+                    plan.with_hosts(which, self.settings_of(comm), hosts)
                 } else if comm.remote().is_some() {
                     plan.between_groups()
                 } else {

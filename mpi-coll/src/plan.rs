@@ -4,6 +4,7 @@
 //! the same in all: its size, whether the job is crowded, settings that all share, and the bytes that match across
 //! processes.
 
+use mpi_comm::Hosts;
 use mpi_p2p::LONGEST_PASSED;
 
 use crate::coll_op::CollOp;
@@ -11,6 +12,9 @@ use crate::settings::{AUTO, CollSettings, FLAT, TREE};
 
 /// Messages up to this length are sent one after the other: each send is complete at once.
 pub(crate) const SHORT: u64 = 4096;
+/// Most bytes of all blocks that one process collects from its host in an exchange of all with all: it copies them three times, while
+/// the others wait.
+const LONGEST_COLLECTED: u64 = 256 << 10;
 /// Up to this many processes one process reaches all others faster than a tree does.
 const FLAT_SIZE: u32 = 4;
 /// As [`FLAT_SIZE`], for messages that the receivers copy themselves.
@@ -72,6 +76,9 @@ const fn has_data(which: CollOp) -> bool {
     !matches!(which, CollOp::Barrier | CollOp::Gatherv | CollOp::Scatterv | CollOp::Alltoallv | CollOp::Alltoallw)
 }
 
+/// Calls of any number of bytes.
+const ANY: u32 = u32::MAX;
+
 /// The choices for one call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
@@ -86,8 +93,8 @@ pub(crate) struct Plan {
     alltoall_from: u32,
     /// Most bytes of a publication in the communicator's channel; 0: messages.
     longest: u64,
-    /// Whether the communicator has several hosts, and the operation may go by them.
-    hosts: bool,
+    /// A call of fewer bytes, as counted, goes by hosts; 0: none, as with one host; [`ANY`]: every one.
+    hosts_below: u32,
     /// Whether it is an intercommunicator.
     inter: bool,
 }
@@ -125,7 +132,7 @@ impl Plan {
         let chunk = settings.shared_chunk.get();
         let chunk = if crowded { crowded_chunk(which, chunk) } else { chunk_with_cores(which, size, chunk) };
         let longest = if shares { longest.min(chunk) } else { 0 };
-        let (hosts, inter) = (false, false);
+        let (hosts_below, inter) = (0, false);
         Plan {
             size,
             crowded,
@@ -136,7 +143,7 @@ impl Plan {
             alltoall_limit,
             alltoall_from,
             longest,
-            hosts,
+            hosts_below,
             inter,
         }
     }
@@ -169,10 +176,34 @@ impl Plan {
         if by_messages { Plan { longest: 0, ..self } } else { self }
     }
 
-    /// The same plan for a communicator with several hosts.
-    pub fn with_hosts(self, which: CollOp, settings: &CollSettings) -> Plan {
-        let reproduces = matches!(which, CollOp::Reduce | CollOp::Allreduce) && settings.reproducible_sums.get();
-        Plan { hosts: self.shape == AUTO && which.has_hosts() && !reproduces, ..self }
+    /// The same plan for a communicator with several hosts. What would be sent twice goes by hosts only if it is short.
+    pub fn with_hosts(self, which: CollOp, settings: &CollSettings, hosts: &Hosts) -> Plan {
+        let reproduces = which.combines() && settings.reproducible_sums.get();
+        let up_to = |longest: u64| u32::try_from(longest.saturating_add(1)).unwrap_or(ANY);
+        let hosts_below = match which {
+            _ if self.shape != AUTO || !which.has_hosts() || reproduces => 0,
+            CollOp::Gather | CollOp::Scatter => up_to(SHORT),
+            CollOp::Allgatherv => up_to(settings.allgather_limit.get()),
+            CollOp::ReduceScatter | CollOp::ReduceScatterBlock => up_to(self.split_limit.max(1) - 1),
+            CollOp::Alltoall => match self.longest_alltoall_by_hosts(hosts) {
+                0 => 0,
+                block => up_to(block.saturating_mul(self.size.into())),
+            },
+            _ => ANY,
+        };
+        Plan { hosts_below, ..self }
+    }
+
+    /// Longest block of an exchange of all with all by hosts; 0: none, because a message for each pair of hosts is more than the
+    /// messages of log2(n) steps.
+    fn longest_alltoall_by_hosts(&self, hosts: &Hosts) -> u64 {
+        let (size, count) = (u64::from(self.size), u64::from(hosts.count()));
+        let in_steps = size * u64::from(self.size.next_power_of_two().ilog2());
+        if self.size >= self.alltoall_from && count * (count - 1) > in_steps {
+            return 0;
+        }
+        let largest = (0..hosts.count()).map(|host| hosts.size(host)).max().map_or(1, u64::from);
+        self.alltoall_limit.min(SHORT / largest).min(LONGEST_COLLECTED / (largest * size))
     }
 
     /// The same plan for an intercommunicator, whose size is that of the local group.
@@ -182,13 +213,13 @@ impl Plan {
 
     /// The same plan for some processes of the communicator.
     pub fn among(self, size: u32) -> Plan {
-        Plan { size, hosts: false, inter: false, ..self }
+        Plan { size, hosts_below: 0, inter: false, ..self }
     }
 
-    /// Whether a call of so many bytes, as counted, goes by hosts. Long blocks go from process to process, so that none is sent twice.
+    /// Whether a call of so many bytes, as counted, goes by hosts.
     #[inline]
-    pub fn by_hosts(&self, which: CollOp, bytes: u64) -> bool {
-        self.hosts && (bytes <= SHORT || !matches!(which, CollOp::Gather | CollOp::Scatter))
+    pub fn by_hosts(&self, bytes: u64) -> bool {
+        bytes < self.hosts_below.into() || self.hosts_below == ANY
     }
 
     /// The same plan for a channel in which publications have so many bytes at most; 0: there is none.
@@ -210,7 +241,7 @@ impl Plan {
             _ if self.size == 1 => Algorithm::Alone,
             _ if bytes == 0 && has_data(which) => Algorithm::Alone,
             _ if self.shared() => Algorithm::Shared,
-            _ if self.by_hosts(which, bytes) => Algorithm::Hosts,
+            _ if self.by_hosts(bytes) => Algorithm::Hosts,
             // Their bytes differ between processes.
             CollOp::Gatherv | CollOp::Scatterv => Algorithm::Flat,
             CollOp::Alltoallv | CollOp::Alltoallw if self.in_ring() => Algorithm::Ring,

@@ -42,27 +42,41 @@ fn between_hosts(which: CollOp, hosts: &Hosts, root: u32, block: u64, commutativ
                 CollOp::Scatter if at_root => (whole(block * u64::from(size), size), whole(block, 1)),
                 CollOp::Scatter => (Layout::Absent, whole(block, 1)),
                 CollOp::Gather | CollOp::Allgather => (whole(block, 1), whole(block * u64::from(size), size)),
+                CollOp::Alltoall => (whole(block * u64::from(size), size), whole(block * u64::from(size), size)),
+                CollOp::Allgatherv => (whole(block, 1), Layout::Each((0..size).map(|_| block).collect())),
+                CollOp::ReduceScatter | CollOp::ReduceScatterBlock => {
+                    (whole(block * u64::from(size), 1), whole(block, 1))
+                }
                 _ => (whole(block, 1), whole(block, 1)),
             };
-            let bytes = if which == CollOp::Allgather { block * u64::from(size) } else { block };
-            let reduction = Combining { size: 8, plain: 8, count: block / 8, commutative, native: true, direct: true };
+            let of_all = matches!(
+                which,
+                CollOp::Allgather
+                    | CollOp::Allgatherv
+                    | CollOp::Alltoall
+                    | CollOp::ReduceScatter
+                    | CollOp::ReduceScatterBlock
+            );
+            let bytes = if of_all { block * u64::from(size) } else { block };
+            let counts = vec![block / 8; size as usize];
+            let reduction = Combining { size: 8, plain: 8, count: bytes / 8, commutative, native: true, direct: true };
             let shape = Shape {
                 which,
                 team: Team { rank, size },
                 peers: size,
                 inter: false,
                 root: Root::Rank(root),
-                plan: Plan::new(which, size, false, settings, 0).with_hosts(which, settings),
+                plan: Plan::new(which, size, false, settings, 0).with_hosts(which, settings, hosts),
                 bytes,
                 matching: bytes,
                 send,
                 recv,
-                counts: &[],
+                counts: &counts,
                 reduction: Some(reduction),
                 neighbours: Neighbours::default(),
                 hosts: Some(hosts),
             };
-            assert!(shape.plan.by_hosts(which, bytes));
+            assert!(shape.plan.by_hosts(bytes));
             let mut messages = WithoutData(Messages::default());
             shape.steps(&mut messages).expect("no step fails");
             messages.0
@@ -109,6 +123,37 @@ fn messages_between_hosts_are_those_of_one_process_for_each() {
                 assert_eq!(crossing(CollOp::Allreduce, 0), count * log2, "{sizes:?}");
             } else {
                 assert!(crossing(CollOp::Allreduce, 0) <= count * log2, "{sizes:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn short_data_of_all_for_all_are_a_message_for_each_pair_of_hosts() {
+    for sizes in [&[2, 2][..], &[1, 3], &[4, 1, 2], &[2, 2, 2, 2], &[1, 2, 3, 4, 5], &[8; 8]] {
+        let hosts = hosts_of(sizes);
+        let pairs = u64::from(hosts.count()) * u64::from(hosts.count() - 1);
+        for block in [8, 64] {
+            for which in [CollOp::Alltoall, CollOp::Allgatherv, CollOp::ReduceScatter, CollOp::ReduceScatterBlock] {
+                for commutative in [false, true] {
+                    assert_eq!(between_hosts(which, &hosts, 0, block, commutative), pairs, "{which:?} of {sizes:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn scans_between_hosts_are_those_of_one_process_for_each() {
+    for sizes in [&[2, 2][..], &[1, 3], &[4, 1, 2], &[2, 2, 2, 2], &[1, 2, 3, 4, 5], &[8; 8]] {
+        let hosts = hosts_of(sizes);
+        let count = hosts.count();
+        // In each step all hosts but the last ones send to the host that is so many places further on.
+        let steps = (0..32).map(|bit| 1 << bit).take_while(|distance| *distance < count);
+        let messages: u64 = steps.map(|distance| u64::from(count - distance)).sum();
+        for which in [CollOp::Scan, CollOp::Exscan] {
+            for block in [8, 4096, 1 << 20] {
+                assert_eq!(between_hosts(which, &hosts, 0, block, false), messages, "{which:?} of {sizes:?}");
             }
         }
     }

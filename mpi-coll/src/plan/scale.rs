@@ -140,7 +140,7 @@ impl Callers<'_> {
         let bytes = (send.bytes_if_present(), recv.bytes_if_present());
         let amounts = Amounts::of(which, size, bytes, (what.bytes(), what.bytes()));
         let plan = Plan::new(which, size, false, settings, longest);
-        let plan = if hosts.is_some() { plan.with_hosts(which, settings) } else { plan };
+        let plan = hosts.map_or(plan, |hosts| plan.with_hosts(which, settings, hosts));
         let shape = Shape {
             which,
             team: Team { rank, size },
@@ -266,9 +266,11 @@ fn direct_and_split_algorithms_cost_what_their_rows_say() {
 
 #[test]
 fn calls_by_hosts_cost_what_their_rows_say() {
-    let words: Vec<u64> = (0..bounds::RANKS).map(|rank| u64::from(rank / bounds::ON_HOST)).collect();
-    let hosts = Hosts::of(&words).expect("several hosts");
-    check_on(bounds::RANKS, false, Some(&hosts), bounds::HOSTS, |settings| settings.shape.set(AUTO));
+    for (ranks, rows) in [(bounds::RANKS, bounds::HOSTS), (bounds::FEWER, bounds::HOSTS_OF_FEWER)] {
+        let words: Vec<u64> = (0..ranks).map(|rank| u64::from(rank / bounds::ON_HOST)).collect();
+        let hosts = Hosts::of(&words).expect("several hosts");
+        check_on(ranks, false, Some(&hosts), rows, |settings| settings.shape.set(AUTO));
+    }
 }
 
 #[test]

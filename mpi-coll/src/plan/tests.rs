@@ -20,12 +20,19 @@ const BOUNDS: &[&[bounds::Bound]] = &[
     bounds::DIRECT,
     bounds::RINGS,
     bounds::HOSTS,
+    bounds::HOSTS_OF_FEWER,
     bounds::BETWEEN_HOSTS,
     bounds::GROUPS,
     bounds::GRID,
     bounds::GRAPH,
     bounds::SHARED,
 ];
+
+/// Hosts of two ranks each, but the last one.
+fn in_pairs(size: u32) -> Hosts {
+    let words: Vec<u64> = (0..size).map(|rank| u64::from(rank / 2)).collect();
+    Hosts::of(&words).expect("several hosts")
+}
 
 /// The settings and the facts of communicators that choose between algorithms.
 fn plans(which: CollOp) -> Vec<Plan> {
@@ -38,7 +45,7 @@ fn plans(which: CollOp) -> Vec<Plan> {
                 let plan = Plan::new(which, size, crowded, settings, longest);
                 plans.extend([plan, plan.between_groups()]);
                 if longest == 0 && size > 2 {
-                    plans.push(plan.with_hosts(which, settings));
+                    plans.push(plan.with_hosts(which, settings, &in_pairs(size)));
                 }
             }
         }
@@ -95,7 +102,7 @@ fn flat_gather_and_scatter_go_by_messages_to_and_from_the_root() {
             if shape == FLAT {
                 flat(settings);
             }
-            let plan = Plan::new(which, 4, false, settings, 0).with_hosts(which, settings);
+            let plan = Plan::new(which, 4, false, settings, 0).with_hosts(which, settings, &in_pairs(4));
             assert_eq!(plan.algorithm(which, 8), expected);
         }
     }

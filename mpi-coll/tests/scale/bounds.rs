@@ -216,6 +216,42 @@ pub const HOSTS: &[Bound] = &[
         1,
         (2 + HOST_LOG, OTHER_HOSTS + HOST_LOG, IN_HOST * OTHER_HOSTS + RANKS as u64 * HOST_LOG),
     ),
+    bound(
+        Allgatherv,
+        "Hosts",
+        1,
+        (2 + HOST_LOG, OTHER_HOSTS + HOST_LOG, IN_HOST * OTHER_HOSTS + RANKS as u64 * HOST_LOG),
+    ),
+    // The first rank of a host sends most in its scan, and the last one between hosts and then in the broadcast.
+    bound(Scan, "Hosts", 16, (BOTH_LOGS + HOST_LOG, BOTH_LOGS, 16 * BOTH_LOGS)),
+    bound(Exscan, "Hosts", 16, (BOTH_LOGS + HOST_LOG, BOTH_LOGS, 16 * BOTH_LOGS)),
+];
+
+/// Hosts of fewer ranks, where a rank's contribution grows with their number.
+const FEWER_OTHER_HOSTS: u64 = (FEWER / ON_HOST) as u64 - 1;
+
+/// Reductions: a tree within each host, the part of each host between them, and the part of each rank within each host.
+pub const HOSTS_OF_FEWER: &[Bound] = &[
+    of_parts(ReduceScatter),
+    of_parts(ReduceScatterBlock),
+    // To each host a block from each of this one's ranks for each of its own, then to each rank here those of all ranks.
+    bound(Alltoall, "Hosts", 1, (3, OF_FIRST, IN_HOST * IN_HOST * FEWER_OTHER_HOSTS + (IN_HOST - 1) * FEWER as u64)),
+];
+
+/// Messages of the first rank of a host to other hosts, and to the ranks of its own.
+const OF_FIRST: u64 = FEWER_OTHER_HOSTS + IN_HOST - 1;
+
+const fn of_parts(op: CollOp) -> Bound {
+    // A leaf of the tree sends all parts, the first rank those of the other hosts and ranks.
+    bound(op, "Hosts", 8, (HOST_LOG + 2, OF_FIRST, 8 * FEWER as u64))
+}
+
+/// As [`CROSSING`], of [`HOSTS_OF_FEWER`]: one message each way of each pair of hosts.
+const PAIRS_OF_HOSTS: u64 = (FEWER_OTHER_HOSTS + 1) * FEWER_OTHER_HOSTS;
+pub const CROSSING_OF_FEWER: [(u64, u64); 3] = [
+    (PAIRS_OF_HOSTS, PAIRS_OF_HOSTS * 8 * IN_HOST),
+    (PAIRS_OF_HOSTS, PAIRS_OF_HOSTS * 8 * IN_HOST),
+    (PAIRS_OF_HOSTS, PAIRS_OF_HOSTS * IN_HOST * IN_HOST),
 ];
 
 const ALL_HOSTS: u64 = OTHER_HOSTS + 1;
@@ -230,6 +266,10 @@ pub const CROSSING: &[(CollOp, u64, u64)] = &[
     (Gather, OTHER_HOSTS, 4 * IN_HOST * OTHER_HOSTS),
     (Scatter, OTHER_HOSTS, 4 * IN_HOST * OTHER_HOSTS),
     (Allgather, ALL_HOSTS * OTHER_HOSTS, IN_HOST * ALL_HOSTS * OTHER_HOSTS),
+    (Allgatherv, ALL_HOSTS * OTHER_HOSTS, IN_HOST * ALL_HOSTS * OTHER_HOSTS),
+    // In each step all hosts send but those that are so many places from the end: 1 + 2 + 4 ... less.
+    (Scan, ALL_HOSTS * HOSTS_LOG - OTHER_HOSTS, 16 * (ALL_HOSTS * HOSTS_LOG - OTHER_HOSTS)),
+    (Exscan, ALL_HOSTS * HOSTS_LOG - OTHER_HOSTS, 16 * (ALL_HOSTS * HOSTS_LOG - OTHER_HOSTS)),
 ];
 
 /// The steps between hosts alone: those of one process of each host.

@@ -230,6 +230,8 @@ fn several_hosts_take_the_steps_of_one_process_of_each_between_them() {
         let (_, messages, bytes) = CROSSING.iter().find(|(op, ..)| *op == bound.op).expect("of each operation");
         assert_eq!(sent, (*messages, *bytes), "messages and bytes between hosts: {bound:?}");
     }
+    let fewer = Job::new(FEWER, Kind::Hosts(ON_HOST)).choosing(|_| {});
+    assert_eq!(check(&fewer, HOSTS_OF_FEWER), CROSSING_OF_FEWER);
     // Within a host a message takes a thousandth of what it takes between hosts.
     check(&Job { within_ns: LATENCY_NS / 1000, ..hosts() }, BETWEEN_HOSTS);
 }
