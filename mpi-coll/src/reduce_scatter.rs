@@ -24,6 +24,11 @@ impl Counted {
         });
         Counted { starts: std::iter::once(0).chain(ends).collect() }
     }
+
+    /// The parts of groups of processes, by the first rank of each and the number of ranks.
+    pub fn of_groups(&self, firsts: impl Iterator<Item = u32>) -> Counted {
+        Counted { starts: firsts.map(|first| self.starts[first as usize]).collect() }
+    }
 }
 
 impl Parts for Counted {

@@ -67,7 +67,8 @@ mpi_t::cvars! {
         pub alltoall_shape: i32 = 0 =>
             { name: "coll_alltoall_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
         /// Longest result of MPI_Allgather in bytes, all blocks together, for which blocks are moved more than once to
-        /// need fewer messages; for a longer one every process sends to every other one. Takes effect with the next
+        /// need fewer messages; for a longer one every process sends to every other one. Of MPI_Allgatherv, the longest
+        /// result for which blocks go through one process of each host, if there are several. Takes effect with the next
         /// call. Must be equal in all processes of the job.
         pub allgather_limit: u64 = 8192 =>
             { name: "coll_allgather_limit", unit: "bytes", category: "coll", scope: AllEq },
@@ -79,8 +80,9 @@ mpi_t::cvars! {
             { name: "coll_ring_from", unit: "processes", category: "coll", scope: AllEq, range: 3..=1 << 30 },
         /// Longest block in bytes for which an MPI_Alltoall of coll_ring_from or more processes (with
         /// coll_alltoall_shape=tree of 3 or more) moves blocks more than once to need log2(n) messages for each process.
-        /// Has no effect with coll_alltoall_shape=flat. Takes effect with the next call. Must be equal in all processes
-        /// of the job.
+        /// Between several hosts also the longest block, if the ranks of a host have no more than 4 KiB for one process and 256 KiB for
+        /// all, for which blocks go through one process of each host. Has no effect with coll_alltoall_shape=flat. Takes
+        /// effect with the next call. Must be equal in all processes of the job.
         pub alltoall_limit: u64 = 256 =>
             { name: "coll_alltoall_limit", unit: "bytes", category: "coll", scope: AllEq },
         /// Shortest MPI_Bcast in bytes that coll_ring_from or more processes split into parts, which go around a ring.

@@ -4,7 +4,6 @@
 use mpi_errors::Result;
 
 use super::Call;
-use crate::lists::Sizes;
 use crate::parts::Parts;
 use crate::reduce_scatter::Counted;
 use crate::split;
@@ -25,11 +24,8 @@ impl Call<'_, '_> {
             }
             return self.steps.round();
         }
-        let first = self.hosts.first(between.rank);
-        let hosts = self.hosts;
-        let ranks = |host: u32| hosts.first(host)..hosts.first(host) + hosts.size(host);
-        let counts: Sizes = (0..between.size).map(|host| ranks(host).map(|rank| parts.of(rank).1).sum()).collect();
-        let by_host = Counted::new(&counts);
+        let (hosts, first) = (self.hosts, self.hosts.first(between.rank));
+        let by_host = parts.of_groups((0..=between.size).map(|host| hosts.first(host)));
         let (from, count) = by_host.of(between.rank);
         let mut across = self.across(0);
         let mine = across.elements(VALUE, count)?;

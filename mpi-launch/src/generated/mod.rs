@@ -601,7 +601,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_allgather_limit",
-                description: "Longest result of MPI_Allgather in bytes, all blocks together, for which blocks are moved more than once to need fewer messages; for a longer one every process sends to every other one. Takes effect with the next call. Must be equal in all processes of the job.",
+                description: "Longest result of MPI_Allgather in bytes, all blocks together, for which blocks are moved more than once to need fewer messages; for a longer one every process sends to every other one. Of MPI_Allgatherv, the longest result for which blocks go through one process of each host, if there are several. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "bytes",
                 category: "coll",
                 value: ValueType::U64,
@@ -633,7 +633,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_alltoall_limit",
-                description: "Longest block in bytes for which an MPI_Alltoall of coll_ring_from or more processes (with coll_alltoall_shape=tree of 3 or more) moves blocks more than once to need log2(n) messages for each process. Has no effect with coll_alltoall_shape=flat. Takes effect with the next call. Must be equal in all processes of the job.",
+                description: "Longest block in bytes for which an MPI_Alltoall of coll_ring_from or more processes (with coll_alltoall_shape=tree of 3 or more) moves blocks more than once to need log2(n) messages for each process. Between several hosts also the longest block, if the ranks of a host have no more than 4 KiB for one process and 256 KiB for all, for which blocks go through one process of each host. Has no effect with coll_alltoall_shape=flat. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "bytes",
                 category: "coll",
                 value: ValueType::U64,
