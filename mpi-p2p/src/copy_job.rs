@@ -187,9 +187,17 @@ impl CopyJobs {
         self.list.is_empty().then_some(self.next_id)
     }
 
-    /// The oldest job with parts to claim.
+    /// The oldest job with parts to claim. A process from which a thread copies over a network may answer late: no other thread waits for
+    /// it too.
     pub fn first_open(&self) -> Option<usize> {
-        if self.open == 0 { None } else { self.list.iter().position(|job| job.open) }
+        if self.open == 0 {
+            return None;
+        }
+        let answers_another = |job: &CopyJob| {
+            let same = |other: &CopyJob| other.copiers > 0 && other.copier.peer() == job.copier.peer();
+            job.copier.is_over_network() && self.list.iter().any(same)
+        };
+        self.list.iter().position(|job| job.open && !answers_another(job))
     }
 
     /// The oldest job with parts to claim that can be read together with `part` and others of so many bytes in all.
