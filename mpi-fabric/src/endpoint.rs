@@ -470,9 +470,7 @@ impl Endpoint {
 
     /// As [`Transport::settle`].
     pub fn settle_network(&mut self) {
-        if let Some(network) = &mut self.network {
-            network.settle();
-        }
+        self.network.iter_mut().for_each(|network| network.settle());
     }
 
     /// Name of the host, cores, ranks on it.

@@ -82,6 +82,7 @@ pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_
 pub use handle::read::layout as __pvar_read_layout;
 pub use handle::read::pvar_read_raw;
 pub use handle::table::{QUICK_TABLE as __QUICK_TABLE, disable_handles};
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 pub use handle::wide_read::read_array as __pvar_read_array;
 pub use last_error::{clear_failure, last_failure, record_failure, report_failures};
 pub use level::{Level, PEAK_KEPT, PEAK_WORD, PeakLevel};

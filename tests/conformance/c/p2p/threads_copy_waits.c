@@ -1,7 +1,7 @@
-/* MPI-5.0 11.6.2: a thread that waits in a call does not keep another one from its message. Rank 1 starts a long send
- * and then computes until rank 0 has a short message from rank 2, for which a second thread waits; over a network nobody
- * serves a copy of the long message meanwhile. The file, which both ranks map, shows rank 1 that the short message is
- * there. */
+/* MPI-5.0 11.6.2: a thread that waits in a call does not keep another one from its message. Rank 1 starts a long
+ * send and then computes until rank 0 has a short message from rank 2, for which a second thread waits; a network
+ * has nobody who serves a copy of the long message meanwhile. The file, which both ranks map, shows rank 1 that the
+ * short message is there. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
