@@ -162,7 +162,10 @@ fn check(folder: &Path) -> io::Result<()> {
 
 #[cold]
 fn unusable(path: &Path, why: &dyn Display) -> Error {
-    Error::new(MPI_ERR_OTHER, format!("the folder {path:?} cannot be used for published names (net_names_folder): {why}"))
+    Error::new(
+        MPI_ERR_OTHER,
+        format!("the folder {path:?} cannot be used for published names (net_names_folder): {why}"),
+    )
 }
 
 pub(crate) fn quoted(service: &[u8]) -> String {

@@ -20,7 +20,7 @@ impl Core {
     /// Claims the next part of the oldest job that has one. Every claimed part must be counted. `concurrently`: several
     /// threads may copy, so parts are short.
     pub fn claim_part(&mut self, endpoint: &Endpoint, concurrently: bool) -> Option<Part> {
-        while let Some(at) = self.copies.first_open() {
+        while let Some(at) = self.copies.first_open(self.waiters.is_deferring()) {
             let part = self.claim_of(endpoint, at, concurrently);
             if part.as_ref().is_none_or(|(_, last)| *last) {
                 self.copies.close(at);

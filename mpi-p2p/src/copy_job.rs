@@ -187,15 +187,15 @@ impl CopyJobs {
         self.list.is_empty().then_some(self.next_id)
     }
 
-    /// The oldest job with parts to claim. A process from which a thread copies over a network may answer late: no other thread waits for
-    /// it too.
-    pub fn first_open(&self) -> Option<usize> {
+    /// The oldest job with parts to claim. `leads`: the thread polls for others, so it does not wait for a process that may answer late,
+    /// because another thread copies from it over a network.
+    pub fn first_open(&self, leads: bool) -> Option<usize> {
         if self.open == 0 {
             return None;
         }
         let answers_another = |job: &CopyJob| {
             let same = |other: &CopyJob| other.copiers > 0 && other.copier.peer() == job.copier.peer();
-            job.copier.is_over_network() && self.list.iter().any(same)
+            leads && job.copier.is_over_network() && self.list.iter().any(same)
         };
         self.list.iter().position(|job| job.open && !answers_another(job))
     }

@@ -88,8 +88,9 @@ pub(super) fn file(text: &[u8]) -> Result<Vec<HostEntry>, BadLine> {
         let line = std::str::from_utf8(line).map_err(|_| bad("it is not text"))?;
         let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
         let Some(first) = words.next() else { continue };
-        let rule =
-            |word: &str| bad(&format!("{word:?}: a host is a name, with its number of ranks as NAME:N or NAME slots=N"));
+        let rule = |word: &str| {
+            bad(&format!("{word:?}: a host is a name, with its number of ranks as NAME:N or NAME slots=N"))
+        };
         let mut host = entry(first).map_err(|_| rule(first))?;
         for word in words {
             let slots = match word.split_once('=') {

@@ -132,7 +132,9 @@ pub(super) fn lines(view: &HangView, doings: &[Doing]) -> Vec<String> {
             Doing::Ended { orderly: false } => {
                 add(plain("ended without MPI_Finalize".into()), String::new(), Vec::new())
             }
-            Doing::NotInitialised => add(plain(format!("before the end of MPI_Init{idle}{place}")), String::new(), Vec::new()),
+            Doing::NotInitialised => {
+                add(plain(format!("before the end of MPI_Init{idle}{place}")), String::new(), Vec::new())
+            }
             Doing::Finalised => add(plain(format!("after MPI_Finalize{place}")), String::new(), Vec::new()),
             Doing::Moving(call) => {
                 let last = call.map_or(String::new(), |call| format!(", last {}", base_name(&call)));

@@ -96,7 +96,10 @@ fn a_process_whose_state_is_not_known_is_described_without_it() {
     let mut absent = rank(Vec::new());
     (absent.life, absent.state) = (Life::Absent, None);
     let report = analyse(&view(vec![absent, rank(vec![call(1, functions::MPI_RECV, false, 0, 0)])]));
-    assert_eq!(report.cause, "rank 0 has not returned from MPI_Init; rank 1 waits for it in MPI_Recv from rank 0 with tag 7");
+    assert_eq!(
+        report.cause,
+        "rank 0 has not returned from MPI_Init; rank 1 waits for it in MPI_Recv from rank 0 with tag 7"
+    );
 }
 
 #[test]
