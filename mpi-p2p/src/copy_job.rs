@@ -209,6 +209,11 @@ impl CopyJobs {
         self.list.iter().position(|job| job.open && job.is_read_from(peer) && job.left() <= most)
     }
 
+    /// Whether a thread copies over a network.
+    pub fn is_awaited(&self) -> bool {
+        self.list.iter().any(|job| job.copiers > 0 && job.copier.is_over_network())
+    }
+
     /// Ends the claims of a job.
     pub fn close(&mut self, at: usize) {
         self.open -= usize::from(std::mem::replace(&mut self.list[at].open, false));

@@ -88,9 +88,13 @@ impl Core {
     }
 
     /// How often a waiting call polls before it begins to yield or sleep: for about a microsecond where every process
-    /// has a core, a few times where another process needs this core.
+    /// has a core, a few times where another process needs this core; not at all beside a thread that copies over a network, for which
+    /// the one that polls for others does not wait.
     #[inline]
     pub fn first_polls(&self) -> u32 {
+        if self.copies.is_awaited() {
+            return 0;
+        }
         self.settings.wait_spins.get().clamp(2, 128)
     }
 
