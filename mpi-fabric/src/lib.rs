@@ -143,7 +143,9 @@ pub use {
     settings::{FabricSettings, RecorderCell, RecorderDepth, RecorderTimes},
     shared::{ResolvedMemoryLock, SharedMemory, SharedMemoryGuard},
     transfer::TransferSlot,
-    transport::{BellRinger, NetworkCopies, ProcessId, RemotePeer, Transport, Waiter, Waiting, Way},
+    transport::{
+        BellRinger, CopyState, NetworkCopies, ProcessId, RemotePeer, StartedCopy, Transport, Waiter, Waiting, Way,
+    },
     variables::{FabricInstruments, RingInstruments},
 };
 

@@ -197,6 +197,18 @@ pub trait NetworkCopies: Send + Sync {
         pieces.iter().try_for_each(|(key, piece)| unsafe { self.read_pieces(peer, *key, slice::from_ref(piece)) })
     }
 
+    /// Starts to copy pieces of several regions of a peer to this process. `None`: only [`Self::read_regions`] copies them.
+    ///
+    /// # Safety
+    /// The pieces of this process are writable memory that no other code uses until the copy is over; for ever, if it is dropped before.
+    unsafe fn start_read(
+        self: Arc<Self>,
+        _peer: u32,
+        _pieces: Vec<(RegionKey, Piece)>,
+    ) -> Option<Box<dyn StartedCopy>> {
+        None
+    }
+
     /// Copies pieces of this process to a peer's region, in any order; otherwise like [`Self::write`].
     ///
     /// # Safety
@@ -208,6 +220,25 @@ pub trait NetworkCopies: Send + Sync {
             self.write(peer, key, piece.offset, unsafe { slice::from_raw_parts(place, piece.bytes) })
         })
     }
+}
+
+/// A copy that goes on while the network is polled.
+pub trait StartedCopy: Send {
+    /// Requests what is left, as far as the network takes it, and finds what has come. Not after the end.
+    fn advance(&mut self) -> CopyState;
+}
+
+/// How far a copy is.
+pub enum CopyState {
+    /// The network has all or a part of it, and the doorbell rings when something of that has come.
+    UnderWay {
+        /// Whether something has come now.
+        came: bool,
+    },
+    /// The network takes nothing now: to be tried again.
+    Refused,
+    /// It is over; the errors are those of [`NetworkCopies::read`].
+    Over(Result<()>),
 }
 
 /// An idle thread sleeps here. Thread-safe.

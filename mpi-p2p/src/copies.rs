@@ -35,22 +35,6 @@ impl Core {
         None
     }
 
-    /// Claims parts of further messages that are read over a network together with this one.
-    pub fn claim_together(&mut self, endpoint: &Endpoint, part: Part) -> Vec<Part> {
-        let mut bytes = part.bytes();
-        let mut parts = vec![part];
-        while let Some(at) = self.copies.next_with(&parts[0], bytes)
-            && let Some((part, last)) = self.claim_of(endpoint, at, false)
-        {
-            if last {
-                self.copies.close(at);
-            }
-            bytes += part.bytes();
-            parts.push(part);
-        }
-        parts
-    }
-
     /// Claims the next part of a job; also returns whether it is the last one.
     fn claim_of(&mut self, endpoint: &Endpoint, at: usize, concurrently: bool) -> Option<(Part, bool)> {
         let job = &mut self.copies.list[at];

@@ -13,7 +13,7 @@
 use mpi_core::Handle;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
-use mpi_fabric::{Copier, RegionKey, Registration};
+use mpi_fabric::{Copier, CopyState, RegionKey, Registration, StartedCopy};
 
 use crate::region_table;
 use crate::request::Data;
@@ -23,7 +23,7 @@ use crate::run_table::{ListedChunk, RunTable, pieces};
 const PART_MAX: u64 = 128 << 10;
 /// The same over a network, where each part costs a round trip.
 const NETWORK_PART_MAX: u64 = 1 << 20;
-/// Most bytes of messages that are read together over a network, in which several parts of different messages are under way.
+/// Bytes of parts that networks copy from which on no further one is started.
 const TOGETHER: u64 = 4 << 20;
 /// Bytes of a part whose runs are listed at once.
 const PIECE: u64 = 128 << 10;
@@ -42,8 +42,10 @@ pub(crate) struct CopyJob {
     pub claims: Claims,
     /// Whether parts may be left to claim.
     pub open: bool,
-    /// Number of threads of this process that copy a part: claims that are not counted yet.
+    /// Number of parts that are claimed and not counted yet: a thread copies each, or it is [`CopyJobs::flying`].
     pub copiers: u32,
+    /// Number of threads that wait until a network has copied a part.
+    pub waiting: u32,
     /// Bytes that this process has copied.
     pub copied: u64,
 }
@@ -118,20 +120,6 @@ pub(crate) struct SharedClaims {
 }
 
 impl CopyJob {
-    /// Whether this process alone reads the whole message over a network from a process.
-    fn is_read_from(&self, peer: u32) -> bool {
-        let alone = matches!(self.claims, Claims::Alone { .. }) && matches!(self.side, Side::Receive { .. });
-        alone && self.copier.is_over_network() && self.copier.peer() == peer && !self.remote.keyed
-    }
-
-    /// Bytes that nobody has claimed, of a message that this process alone copies.
-    fn left(&self) -> u64 {
-        match self.claims {
-            Claims::Alone { claimed, .. } => self.remote.bytes - claimed,
-            Claims::Slot(_) => 0,
-        }
-    }
-
     /// The claimed part of `bytes` bytes at `start`.
     pub fn part(&mut self, start: u64, bytes: u64) -> Part {
         let local = match &mut self.side {
@@ -166,6 +154,8 @@ pub(crate) struct CopyJobs {
     next_id: u64,
     /// Number of jobs with parts to claim.
     pub open: usize,
+    /// Parts that a network copies while the process does other things.
+    pub flying: Vec<Flying>,
     #[cfg(test)]
     pub before: Option<BeforeCopy>,
     /// How often the lock was released for a copy.
@@ -179,7 +169,18 @@ impl CopyJobs {
         let id = self.next_id;
         self.next_id += 1;
         self.open += 1;
-        self.list.push(CopyJob { id, request, copier, remote, side, claims, open: true, copiers: 0, copied: 0 });
+        self.list.push(CopyJob {
+            id,
+            request,
+            copier,
+            remote,
+            side,
+            claims,
+            open: true,
+            copiers: 0,
+            waiting: 0,
+            copied: 0,
+        });
     }
 
     /// The id of the job that is added next, if there is none now.
@@ -193,25 +194,48 @@ impl CopyJobs {
         if self.open == 0 {
             return None;
         }
-        let answers_another = |job: &CopyJob| {
-            let same = |other: &CopyJob| other.copiers > 0 && other.copier.peer() == job.copier.peer();
-            leads && job.copier.is_over_network() && self.list.iter().any(same)
+        let flying: u64 = self.flying.iter().map(|part| part.bytes).sum();
+        let stays = |job: &CopyJob| {
+            let same = |other: &CopyJob| other.waiting > 0 && other.copier.peer() == job.copier.peer();
+            job.copier.is_over_network() && (flying >= TOGETHER || leads && self.list.iter().any(same))
         };
-        self.list.iter().position(|job| job.open && !answers_another(job))
+        self.list.iter().position(|job| job.open && !stays(job))
     }
 
-    /// The oldest job with parts to claim that can be read together with `part` and others of so many bytes in all.
-    pub fn next_with(&self, part: &Part, bytes: u64) -> Option<usize> {
-        if !part.is_read_over_network() || self.open == 0 {
-            return None;
+    /// Counts a thread that waits until a network has copied a part of a job, or waits no more.
+    pub fn count_waiting(&mut self, id: u64, waits: bool) {
+        if let Some(job) = self.list.iter_mut().find(|job| job.id == id) {
+            job.waiting = if waits { job.waiting + 1 } else { job.waiting - 1 };
         }
-        let (peer, most) = (part.copier.peer(), TOGETHER.saturating_sub(bytes));
-        self.list.iter().position(|job| job.open && job.is_read_from(peer) && job.left() <= most)
+    }
+
+    /// A part that has been copied meanwhile. `moved`: counts those of which something has come.
+    pub fn landed(&mut self, moved: &mut usize) -> Option<CopiedPart> {
+        for at in 0..self.flying.len() {
+            let part = &mut self.flying[at];
+            match part.copy.advance() {
+                CopyState::UnderWay { came } => {
+                    part.refused = false;
+                    *moved += usize::from(came);
+                }
+                CopyState::Refused => part.refused = true,
+                CopyState::Over(result) => {
+                    let Flying { id, bytes, .. } = self.flying.swap_remove(at);
+                    return Some(CopiedPart { id, bytes, result });
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether a network has taken nothing of a part yet: no doorbell rings when it would.
+    pub fn is_refused(&self) -> bool {
+        self.flying.iter().any(|part| part.refused)
     }
 
     /// Whether a thread copies over a network.
     pub fn is_awaited(&self) -> bool {
-        self.list.iter().any(|job| job.copiers > 0 && job.copier.is_over_network())
+        self.list.iter().any(|job| job.waiting > 0)
     }
 
     /// Ends the claims of a job.
@@ -280,6 +304,21 @@ enum Local {
     From(SendBuf<'static>),
 }
 
+/// A part that a network copies.
+pub(crate) struct Flying {
+    id: u64,
+    bytes: u64,
+    copy: Box<dyn StartedCopy>,
+    /// Whether the network takes nothing of it now.
+    refused: bool,
+}
+
+impl std::fmt::Debug for Flying {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Flying").field("id", &self.id).field("bytes", &self.bytes).finish()
+    }
+}
+
 /// A part that has been copied, or could not be.
 #[derive(Debug)]
 pub(crate) struct CopiedPart {
@@ -307,11 +346,6 @@ impl Part {
         self.copier.is_over_network()
     }
 
-    /// Whether a network reads it from one region of the peer.
-    fn is_read_over_network(&self) -> bool {
-        self.copier.is_over_network() && matches!((&self.far, &self.local), (Far::Region { .. }, Local::Into(_)))
-    }
-
     /// Copies the part. Needs no lock.
     pub fn copy(mut self) -> CopiedPart {
         #[cfg(test)]
@@ -332,28 +366,17 @@ impl Part {
         CopiedPart { id: self.id, bytes, result }
     }
 
-    /// Reads parts of several messages from one process, several pieces at a time; each by itself after an error.
-    pub fn read_together(parts: Vec<Part>) -> Vec<CopiedPart> {
-        #[cfg(test)]
-        parts.iter().filter_map(|part| part.before.as_ref()).for_each(|before| before.0());
-        let mut list = Vec::with_capacity(parts.len());
-        for part in &parts {
-            let (Far::Region { region, offset }, Local::Into(buffer)) = (&part.far, &part.local) else {
-                unreachable!("`is_read_from` holds for receives from one region only")
-            };
-            list.extend(pieces(&[(*offset, buffer.bytes())], buffer).into_iter().map(|piece| (*region, piece)));
+    /// Has a network copy the part while the process does other things; the part itself if that cannot be.
+    pub fn start(self) -> Result<Flying, Part> {
+        let (Far::Region { region, offset }, Local::Into(buffer)) = (&self.far, &self.local) else { return Err(self) };
+        let bytes = self.bytes();
+        let pieces = pieces(&[(*offset, bytes)], buffer).into_iter().map(|piece| (*region, piece)).collect();
+        // SAFETY: the pin keeps the memory with the request, which no other code uses, until the part is counted; also if the other process
+        // is lost, as docs/hosts.md says.
+        match unsafe { self.copier.start_read(pieces) } {
+            Some(copy) => Ok(Flying { id: self.id, bytes, copy, refused: false }),
+            None => Err(self),
         }
-        let result = match parts.first() {
-            // SAFETY: the memory of the parts, which no other code uses until they are counted.
-            Some(first) => unsafe { first.copier.read_regions(&list) },
-            None => Ok(()),
-        };
-        if result.is_err() && parts.len() > 1 {
-            // Which message it concerns is not known.
-            return parts.into_iter().map(Part::copy).collect();
-        }
-        let copied = |part: Part| CopiedPart { id: part.id, bytes: part.bytes(), result: result.clone() };
-        parts.into_iter().map(copied).collect()
     }
 
     /// Copies the part where the memory of either process has gaps.

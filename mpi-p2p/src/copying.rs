@@ -3,7 +3,8 @@
 //! A pass claims a part of a message under the lock, copies it without the lock, and counts it under the lock. The
 //! thread that polls for other waiting threads copies one part in a pass, so that it polls between two parts; any other
 //! call copies all parts that it can claim. Where no other thread can need the lock it stays held, and a message that
-//! this process alone copies is one part. While a thread waits for a copy over a network, another one polls.
+//! this process alone copies is one part. A network copies parts while the process does other things, but for those whose regions a table
+//! lists, and those that it writes: a thread waits for these, and another one polls meanwhile.
 //! Invariants: no copy of more than [`LOCKED_MAX`] bytes, and none over a network, is made with the lock held while another thread may need it.
 //! No message is copied inside a service's call, so that a service that starts a receive keeps the lock.
 //! Not here: claims and pins (`copies`, `copy_job`), the other steps of a pass of progress (`progress`).
@@ -12,7 +13,6 @@ use mpi_core::Guard;
 use mpi_errors::Result;
 use mpi_fabric::Copier;
 
-use crate::copy_job::Part;
 use crate::core::{Core, State};
 use crate::engine::Engine;
 
@@ -68,12 +68,17 @@ impl Engine {
         }
     }
 
-    /// Copies parts of long messages. Returns the number of parts.
+    /// Copies parts of long messages. Returns the number of parts of which something was copied.
     pub(crate) fn copy_parts(&self, guard: &mut Guard<'_>) -> usize {
-        let mut copied = 0;
+        let (mut copied, mut moved) = (0, 0);
         let concurrently = self.lock.is_contended();
         let Core { completions, waiters, .. } = &self.state.get(guard).core;
         let (completions, led) = (*completions, waiters.is_deferring());
+        let state = self.state.get_mut(guard);
+        while let Some(part) = state.core.copies.landed(&mut moved) {
+            state.core.count_part(&mut state.endpoint, part);
+            copied += 1;
+        }
         loop {
             let state = self.state.get_mut(guard);
             let waiters = &state.core.waiters;
@@ -82,13 +87,21 @@ impl Engine {
                 break;
             }
             let Some(part) = state.core.claim_part(&state.endpoint, concurrently) else { break };
-            if !concurrently && state.core.copies.next_with(&part, part.bytes()).is_some() {
-                copied += self.read_together(guard, part);
-                continue;
-            }
             let part = match part.is_over_network() {
-                true => self.answered(guard, || part.copy()),
                 false => self.copy_unlocked(guard, part.bytes(), || part.copy()),
+                true => match part.start() {
+                    Ok(flying) => {
+                        state.core.copies.flying.push(flying);
+                        continue;
+                    }
+                    Err(part) => {
+                        let id = part.id;
+                        state.core.copies.count_waiting(id, true);
+                        let part = self.answered(guard, || part.copy());
+                        self.state.get_mut(guard).core.copies.count_waiting(id, false);
+                        part
+                    }
+                },
             };
             let state = self.state.get_mut(guard);
             state.core.count_part(&mut state.endpoint, part);
@@ -101,20 +114,7 @@ impl Engine {
         }
         // Also without a part of its own: the chunks that the sender copies are counted in a later pass.
         core.wake_leader_for_work();
-        copied
-    }
-
-    /// Reads this part and those of further messages over a network. Returns the number of parts.
-    #[inline(never)]
-    fn read_together(&self, guard: &mut Guard<'_>, first: Part) -> usize {
-        let state = self.state.get_mut(guard);
-        let parts = state.core.claim_together(&state.endpoint, first);
-        let parts = self.answered(guard, || Part::read_together(parts));
-        let (state, count) = (self.state.get_mut(guard), parts.len());
-        for part in parts {
-            state.core.count_part(&mut state.endpoint, part);
-        }
-        count
+        copied + moved
     }
 
     /// Copies the message of a receive that has just been started, and what else there is to copy. What a service

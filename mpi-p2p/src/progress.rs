@@ -115,7 +115,7 @@ impl Core {
     /// so a thread that waits keeps polling.
     pub fn has_pushes_waiting(&self) -> bool {
         let pushes = self.backlogged > 0 || !self.replies.is_empty() || !self.streams.is_empty();
-        pushes || !self.partitions.pending.is_empty() || self.copies.await_chunks()
+        pushes || !self.partitions.pending.is_empty() || self.copies.await_chunks() || self.copies.is_refused()
     }
 
     /// Wakes the leader if there is work for it: it may sleep, and no doorbell rings for that work.

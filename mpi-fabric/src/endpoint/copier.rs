@@ -22,7 +22,7 @@ use crate::pieces::{self, Piece};
 use crate::prefetching::copy_prefetching;
 use crate::region::{NotRegistered, RegionKey, Regions};
 use crate::remote;
-use crate::transport::NetworkCopies;
+use crate::transport::{NetworkCopies, StartedCopy};
 
 /// Copies to and from the regions of one peer. Thread-safe; cheap to clone. It can outlive its endpoint: then copies
 /// are errors once the peer has ended.
@@ -146,6 +146,19 @@ impl Copier {
         }
         // SAFETY: the caller's promise.
         pieces.iter().try_for_each(|(key, piece)| unsafe { self.read_pieces(*key, slice::from_ref(piece)) })
+    }
+
+    /// Starts to copy pieces of several regions of the peer to this process, over a network. `None`: only [`Self::read_regions`]
+    /// copies them.
+    ///
+    /// # Safety
+    /// As [`NetworkCopies::start_read`].
+    pub unsafe fn start_read(&self, pieces: Vec<(RegionKey, Piece)>) -> Option<Box<dyn StartedCopy>> {
+        match &self.way {
+            // SAFETY: the caller's promise.
+            CopyWay::Provided { copies, over_network: true } => unsafe { copies.clone().start_read(self.peer, pieces) },
+            _ => None,
+        }
     }
 
     /// Copies pieces of this process to the peer's region; otherwise like [`Self::read_pieces`].

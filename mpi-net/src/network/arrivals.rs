@@ -26,7 +26,7 @@ impl Inner {
 
     /// Takes completions.
     pub(super) fn progress(&mut self) {
-        let Inner { provider, arrived, free, under_way, receivers, unposted, posted, .. } = self;
+        let Inner { provider, arrived, free, under_way, receivers, unposted, posted, news, .. } = self;
         let mut failed = Vec::new();
         let status = provider.poll(|Completion { operation, bytes, error }| {
             if operation.is_null() {
@@ -40,6 +40,8 @@ impl Inner {
                     let done = if error == 0 { 1 } else { -i64::from(error) };
                     // SAFETY: as above; the thread that waits reads it under the same lock.
                     unsafe { (*operation).number = done };
+                    // Another thread may sleep until it is there.
+                    *news = true;
                 }
                 Kind::Receive => {
                     *posted -= 1;

@@ -2,6 +2,10 @@
 //!
 //! Not here: the operations of a copy (`under_way`).
 
+use std::borrow::Cow;
+
+use mpi_fabric::{CopyState, StartedCopy};
+
 use super::under_way::{Failure, Left, NotStarted, UnderWay};
 use super::*;
 use crate::liveness::LOSS_DELAY;
@@ -60,56 +64,39 @@ impl Shared {
         }
         let (mut polls, most) = (0, COPY_POLLS + (bytes / COPY_BYTES_PER_POLL).min(MOST_LONGER_POLLS) as u32);
         let longest = self.lock().provider.facts.longest;
-        let (mut left, mut under_way) = (Left { pieces, done: 0 }, UnderWay::new(pieces, longest));
-        let mut failed = None;
+        let mut copy = NetworkCopy::new(peer, writes, Cow::Borrowed(pieces), longest);
         loop {
             let mut inner = self.lock();
-            if inner.peers[peer as usize].lost.is_some() || inner.failure.is_some() {
-                // No answer will come, and the provider cannot be made to forget the operations.
-                inner.peers[peer as usize].copying |= under_way.leak();
-                under_way.end(&mut inner);
-                return Err(match &inner.failure {
-                    Some(why) => Error::new(MPI_ERR_OTHER, why.clone()),
-                    None => lost_error(&inner, peer),
-                });
-            }
-            while failed.is_none()
-                && let Some((place, piece)) = under_way.next(&left)
-            {
-                // SAFETY: the caller's promise; the memory and the operation stay until it completes, for which the code below waits; except if
-                // the peer or the provider is lost: then the operation is leaked, and the caller's memory has to stay (docs/hosts.md).
-                match unsafe { under_way.start(place, &mut inner, peer, writes, piece) } {
-                    Ok(()) => left.take(piece.1.bytes),
-                    Err(NotStarted::Later) => break,
-                    Err(NotStarted::Never(why)) => failed = Some(why),
+            // SAFETY: the caller's promise.
+            let step = unsafe { copy.step(&mut inner, true) };
+            let over = match step {
+                Step::Lost(error) => return Err(error),
+                Step::Over => true,
+                Step::Going { came } => {
+                    if came {
+                        polls = 0;
+                        if inner.arrived.is_empty() {
+                            continue;
+                        }
+                    }
+                    false
                 }
-            }
-            let before = under_way.count;
-            inner.progress();
-            // Others that this process owes something may wait for it.
-            inner.flush_all();
-            under_way.collect(&mut inner, writes, &mut failed);
-            if failed.is_some() {
-                under_way.end(&mut inner);
-            }
-            if under_way.count < before {
-                polls = 0;
-            }
-            let over = under_way.count == 0 && (failed.is_some() || left.first(usize::MAX).is_none());
-            if !over && under_way.count < before && inner.arrived.is_empty() {
-                continue;
-            }
+            };
             if !over || !inner.arrived.is_empty() {
                 self.pause(inner, &mut polls, most);
             }
             if over {
-                break;
+                return self.result_of(copy);
             }
         }
-        match failed {
+    }
+
+    /// The result of a copy that is over.
+    fn result_of(&self, copy: NetworkCopy<'_>) -> Result<()> {
+        match copy.failed {
             None => Ok(()),
             Some(Failure::Refused(why)) => Err(why),
-            Some(Failure::Status(status)) => Err(self.failure_of_copy(peer, writes, status)),
+            Some(Failure::Status(status)) => Err(self.failure_of_copy(copy.peer, copy.writes, status)),
         }
     }
 
@@ -168,6 +155,111 @@ impl Shared {
     }
 }
 
+/// A copy, and the operations of it that are under way.
+struct NetworkCopy<'a> {
+    peer: u32,
+    writes: bool,
+    left: Left<'a>,
+    under_way: UnderWay,
+    failed: Option<Failure>,
+}
+
+/// How far a copy has come.
+enum Step {
+    /// Something is under way or left; whether some of it has come.
+    Going { came: bool },
+    /// All has come, or it has failed and nothing is under way.
+    Over,
+    /// The peer or the provider is lost.
+    Lost(Error),
+}
+
+impl<'a> NetworkCopy<'a> {
+    fn new(peer: u32, writes: bool, pieces: Cow<'a, [(RegionKey, Piece)]>, longest: usize) -> NetworkCopy<'a> {
+        let under_way = UnderWay::new(&pieces, longest);
+        NetworkCopy { peer, writes, left: Left::new(pieces), under_way, failed: None }
+    }
+
+    /// Starts operations, and takes those that have completed. `polls`: also lets the provider make progress.
+    ///
+    /// # Safety
+    /// The pieces of this process are readable, and writable for a read, until the copy is over; for ever, if it is lost or dropped
+    /// before (docs/hosts.md).
+    unsafe fn step(&mut self, inner: &mut Inner, polls: bool) -> Step {
+        if inner.peers[self.peer as usize].lost.is_some() || inner.failure.is_some() {
+            // No answer will come, and the provider cannot be made to forget the operations.
+            self.give_up(inner);
+            return Step::Lost(match &inner.failure {
+                Some(why) => Error::new(MPI_ERR_OTHER, why.clone()),
+                None => lost_error(inner, self.peer),
+            });
+        }
+        while self.failed.is_none()
+            && let Some((place, piece)) = self.under_way.next(&self.left)
+        {
+            // SAFETY: the caller's promise.
+            match unsafe { self.under_way.start(place, inner, self.peer, self.writes, piece) } {
+                Ok(()) => self.left.take(piece.1.bytes),
+                Err(NotStarted::Later) => break,
+                Err(NotStarted::Never(why)) => self.failed = Some(why),
+            }
+        }
+        let before = self.under_way.count;
+        if polls {
+            inner.progress();
+            // Others that this process owes something may wait for it.
+            inner.flush_all();
+        }
+        self.under_way.collect(inner, self.writes, &mut self.failed);
+        if self.failed.is_some() {
+            self.under_way.end(inner);
+        }
+        let over = self.under_way.count == 0 && (self.failed.is_some() || self.left.first(usize::MAX).is_none());
+        if over { Step::Over } else { Step::Going { came: self.under_way.count < before } }
+    }
+
+    /// Leaves the operations that are under way to the provider.
+    fn give_up(&mut self, inner: &mut Inner) {
+        inner.peers[self.peer as usize].copying |= self.under_way.leak();
+        self.under_way.end(inner);
+    }
+}
+
+/// A read that goes on while the process does other things.
+struct StartedRead {
+    shared: Arc<Shared>,
+    /// `None`: it is over.
+    copy: Option<NetworkCopy<'static>>,
+}
+
+impl StartedCopy for StartedRead {
+    fn advance(&mut self) -> CopyState {
+        let Some(copy) = &mut self.copy else { return CopyState::Over(Ok(())) };
+        let mut inner = self.shared.lock();
+        // SAFETY: the promise of the caller of `start_read`.
+        let step = unsafe { copy.step(&mut inner, false) };
+        let idle = copy.under_way.count == 0;
+        drop(inner);
+        match step {
+            Step::Going { .. } if idle => CopyState::Refused,
+            Step::Going { came } => CopyState::UnderWay { came },
+            Step::Over => CopyState::Over(self.copy.take().map_or(Ok(()), |copy| self.shared.result_of(copy))),
+            Step::Lost(error) => {
+                self.copy = None;
+                CopyState::Over(Err(error))
+            }
+        }
+    }
+}
+
+impl Drop for StartedRead {
+    fn drop(&mut self) {
+        if let Some(copy) = &mut self.copy {
+            copy.give_up(&mut self.shared.lock());
+        }
+    }
+}
+
 fn in_region(key: RegionKey, pieces: &[Piece]) -> Vec<(RegionKey, Piece)> {
     pieces.iter().map(|piece| (key, *piece)).collect()
 }
@@ -199,6 +291,15 @@ impl NetworkCopies for Shared {
     unsafe fn read_regions(&self, peer: u32, pieces: &[(RegionKey, Piece)]) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.copy(peer, false, pieces) }
+    }
+
+    unsafe fn start_read(self: Arc<Self>, peer: u32, pieces: Vec<(RegionKey, Piece)>) -> Option<Box<dyn StartedCopy>> {
+        if pieces.iter().all(|(_, piece)| piece.bytes == 0) || pieces.iter().any(|(key, _)| key.is_none()) {
+            return None;
+        }
+        let longest = self.lock().provider.facts.longest;
+        let copy = Some(NetworkCopy::new(peer, false, Cow::Owned(pieces), longest));
+        Some(Box::new(StartedRead { shared: self, copy }))
     }
 
     unsafe fn write_pieces(&self, peer: u32, key: RegionKey, pieces: &[Piece]) -> Result<()> {

@@ -4,6 +4,8 @@
 //! Invariant: an operation that the provider has stays in memory until it completes, or for ever if its peer or the provider is lost.
 //! Not here: waiting (`copies`).
 
+use std::borrow::Cow;
+
 use super::*;
 
 /// Operations of a copy that are under way at a time.
@@ -15,15 +17,21 @@ const ENOUGH: usize = 1 << 20;
 
 /// What is left of the pieces.
 pub(super) struct Left<'a> {
-    pub(super) pieces: &'a [(RegionKey, Piece)],
-    /// Bytes of the first one that were taken.
-    pub(super) done: usize,
+    pieces: Cow<'a, [(RegionKey, Piece)]>,
+    /// The first one that is left, and its bytes that were taken.
+    at: usize,
+    done: usize,
 }
 
-impl Left<'_> {
+impl<'a> Left<'a> {
+    /// All of these.
+    pub(super) fn new(pieces: Cow<'a, [(RegionKey, Piece)]>) -> Left<'a> {
+        Left { pieces, at: 0, done: 0 }
+    }
+
     /// The next bytes, at most so many.
     pub(super) fn first(&self, longest: usize) -> Option<(RegionKey, Piece)> {
-        let (key, Piece { offset, address, bytes }) = *self.pieces.first()?;
+        let (key, Piece { offset, address, bytes }) = *self.pieces.get(self.at)?;
         let (offset, address) = (offset + self.done as u64, address + self.done);
         Some((key, Piece { offset, address, bytes: (bytes - self.done).min(longest) }))
     }
@@ -31,8 +39,8 @@ impl Left<'_> {
     /// Takes bytes that [`Self::first`] returned.
     pub(super) fn take(&mut self, bytes: usize) {
         self.done += bytes;
-        if self.done == self.pieces[0].1.bytes {
-            (self.pieces, self.done) = (&self.pieces[1..], 0);
+        if self.done == self.pieces[self.at].1.bytes {
+            (self.at, self.done) = (self.at + 1, 0);
         }
     }
 }
@@ -197,6 +205,9 @@ impl UnderWay {
     }
 }
 
+// SAFETY: the box belongs to the value alone, and the provider, which writes the numbers of operations under the lock of the network.
+unsafe impl Send for UnderWay {}
+
 impl Drop for UnderWay {
     fn drop(&mut self) {
         // A panic with operations under way ends the process: their memory must not be freed.
@@ -217,7 +228,7 @@ mod tests {
             (keys[0], Piece { offset: 10, address: 100, bytes: 7 }),
             (keys[1], Piece { offset: 50, address: 200, bytes: 2 }),
         ];
-        let mut left = Left { pieces: &pieces, done: 0 };
+        let mut left = Left::new(Cow::Borrowed(&pieces));
         let mut parts = Vec::new();
         while let Some((key, Piece { offset, address, bytes })) = left.first(4) {
             parts.push((key, offset, address, bytes));
@@ -233,11 +244,11 @@ mod tests {
         assert_eq!((places(8, usize::MAX), places(LONGEST + 1, usize::MAX), places(8, 4)), (2, 3, 3));
         assert_eq!(places(usize::MAX, 1), MOST);
         let pieces = [piece(3 * ENOUGH)];
-        let (left, mut under_way) =
-            (Left { pieces: &pieces, done: 3 * ENOUGH - 5 }, UnderWay::new(&pieces, usize::MAX));
-        assert_eq!(under_way.next(&left).map(|(_, (_, piece))| piece.bytes), Some(5));
-        assert_eq!(under_way.next(&Left { done: 0, ..left }).map(|(_, (_, piece))| piece.bytes), Some(LONGEST));
+        let mut under_way = UnderWay::new(&pieces, usize::MAX);
+        let left = |done| Left { done, ..Left::new(Cow::Borrowed(&pieces)) };
+        assert_eq!(under_way.next(&left(3 * ENOUGH - 5)).map(|(_, (_, piece))| piece.bytes), Some(5));
+        assert_eq!(under_way.next(&left(0)).map(|(_, (_, piece))| piece.bytes), Some(LONGEST));
         under_way.bytes = ENOUGH;
-        assert!(under_way.next(&Left { pieces: &pieces, done: 0 }).is_none());
+        assert!(under_way.next(&left(0)).is_none());
     }
 }
