@@ -463,16 +463,6 @@ impl Endpoint {
         &self.job
     }
 
-    /// Whether nothing that this rank has pushed to a network is still with it, so that it may stop polling.
-    pub fn is_drained(&self) -> bool {
-        self.network.as_ref().is_none_or(|network| network.is_drained())
-    }
-
-    /// As [`Transport::settle`].
-    pub fn settle_network(&mut self) {
-        self.network.iter_mut().for_each(|network| network.settle());
-    }
-
     /// Name of the host, cores, ranks on it.
     pub fn host_facts(&self) -> HostFacts {
         HostFacts { host: crate::host::name(), cores: self.job.cores(), ranks: self.here }

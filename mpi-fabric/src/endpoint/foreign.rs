@@ -119,6 +119,16 @@ impl Endpoint {
         self.beyond = true;
     }
 
+    /// Whether nothing that this rank has pushed to a network is still with it, so that it may stop polling.
+    pub fn is_drained(&self) -> bool {
+        self.network.as_ref().is_none_or(|network| network.is_drained())
+    }
+
+    /// As [`Transport::settle`].
+    pub fn settle_network(&mut self) {
+        self.network.iter_mut().for_each(|network| network.settle());
+    }
+
     /// Passes how this process gets a network when it connects with processes of other jobs on other hosts, and whether it shares
     /// memory with none of another job, for tests.
     pub fn set_network_source(&mut self, source: NetworkSource, alone: bool) {
