@@ -1,11 +1,12 @@
 //! What a process sends last arrives although the process ends, also with providers that send by the process itself.
 #![allow(clippy::unwrap_used)] // a failed step panics
 
-use std::sync::{Arc, OnceLock};
+mod common;
+
 use std::time::{Duration, Instant};
 
 use mpi_fabric::{Payload, RecordHead, Sink, Transport};
-use mpi_net::{Meters, NetSettings, Network, Options};
+use mpi_net::Network;
 
 #[derive(Default)]
 struct Inbox(Vec<u64>);
@@ -14,21 +15,6 @@ impl Sink for Inbox {
     fn record(&mut self, _: u32, head: &RecordHead, _: Payload<'_>) {
         self.0.push(head.b);
     }
-}
-
-/// Two processes; `None` without the provider.
-fn pair(provider: &str) -> Option<[Network; 2]> {
-    let open = |rank: u32| {
-        let settings = NetSettings::new();
-        mpi_t::Cell::write(&settings.provider, &mpi_t::Value::Text(provider.into())).unwrap();
-        Network::open(settings, &Options { rank, size: 2, secret: 7, job: None, meters: Meters::default() })
-    };
-    let networks: mpi_errors::Result<Vec<Network>> = (0..2).map(open).collect();
-    let networks = networks.inspect_err(|why| eprintln!("skipped: {why}")).ok()?;
-    let addresses: Arc<OnceLock<Vec<String>>> = Arc::default();
-    addresses.set(networks.iter().map(Network::address).collect()).unwrap();
-    networks.iter().for_each(|network| network.set_addresses(addresses.clone(), Vec::new()));
-    networks.try_into().ok()
 }
 
 fn push(network: &mut Network, word: u64, peer: &mut Network, inbox: &mut Inbox) {
@@ -44,7 +30,7 @@ fn push(network: &mut Network, word: u64, peer: &mut Network, inbox: &mut Inbox)
 #[test]
 fn the_last_records_of_a_process_that_ends_arrive() {
     for provider in ["tcp", "tcp;ofi_rxm", "sockets", "udp;ofi_rxd"] {
-        let Some([mut from, mut to]) = pair(provider) else { continue };
+        let Some([mut from, mut to]) = common::pair(provider) else { continue };
         let (mut inbox, end) = (Inbox::default(), Instant::now() + Duration::from_secs(30));
         push(&mut from, 0, &mut to, &mut inbox);
         while inbox.0.is_empty() {

@@ -2,11 +2,11 @@
 #![allow(unsafe_code)] // registers memory, and reads into it
 #![allow(clippy::unwrap_used)] // a failed step panics
 
-use std::sync::{Arc, OnceLock};
+mod common;
+
 use std::time::{Duration, Instant};
 
 use mpi_fabric::{Access, CopyState, Payload, Piece, RecordHead, RegionKey, Sink, Transport};
-use mpi_net::{Meters, NetSettings, Network, Options};
 
 struct Nothing;
 
@@ -14,30 +14,14 @@ impl Sink for Nothing {
     fn record(&mut self, _: u32, _: &RecordHead, _: Payload<'_>) {}
 }
 
-/// Two processes; `None` without the provider, or if it reads no memory.
-fn pair(provider: &str) -> Option<[Network; 2]> {
-    let open = |rank: u32| {
-        let settings = NetSettings::new();
-        mpi_t::Cell::write(&settings.provider, &mpi_t::Value::Text(provider.into())).unwrap();
-        Network::open(settings, &Options { rank, size: 2, secret: 7, job: None, meters: Meters::default() })
-    };
-    let networks: mpi_errors::Result<Vec<Network>> = (0..2).map(open).collect();
-    let networks = networks.inspect_err(|why| eprintln!("skipped: {why}")).ok()?;
-    let addresses: Arc<OnceLock<Vec<String>>> = Arc::default();
-    addresses.set(networks.iter().map(Network::address).collect()).unwrap();
-    networks.iter().for_each(|network| network.set_addresses(addresses.clone(), Vec::new()));
-    let networks: [Network; 2] = networks.try_into().ok()?;
-    if !networks[0].can_copy(1) {
-        eprintln!("skipped: no remote access");
-        return None;
-    }
-    Some(networks)
-}
-
 #[test]
 fn reads_that_are_started_end_when_the_other_process_polls() {
     for provider in ["tcp", "tcp;ofi_rxm"] {
-        let Some([mut own, mut peer]) = pair(provider) else { continue };
+        let Some([mut own, mut peer]) = common::pair(provider) else { continue };
+        if !own.can_copy(1) {
+            eprintln!("skipped: no remote access");
+            continue;
+        }
         const BYTES: usize = 3 << 20;
         let memory: Vec<u8> = (0..BYTES).map(|at| (at * 7) as u8).collect();
         // SAFETY: the memory outlives the registration, and nobody writes it.

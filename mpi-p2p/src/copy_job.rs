@@ -24,7 +24,7 @@ const PART_MAX: u64 = 128 << 10;
 /// The same over a network, where each part costs a round trip.
 const NETWORK_PART_MAX: u64 = 1 << 20;
 /// Bytes of parts that networks copy from which on no further one is started.
-const TOGETHER: u64 = 4 << 20;
+const ENOUGH_STARTED: u64 = 4 << 20;
 /// Bytes of a part whose runs are listed at once.
 const PIECE: u64 = 128 << 10;
 /// The same where the runs are long: all of a part over a network, which has several copies under way.
@@ -42,7 +42,7 @@ pub(crate) struct CopyJob {
     pub claims: Claims,
     /// Whether parts may be left to claim.
     pub open: bool,
-    /// Number of parts that are claimed and not counted yet: a thread copies each, or it is [`CopyJobs::flying`].
+    /// Number of parts that are claimed and not counted yet: a thread copies each, or it is [`CopyJobs::started`].
     pub copiers: u32,
     /// Number of threads that wait until a network has copied a part.
     pub waiting: u32,
@@ -155,7 +155,7 @@ pub(crate) struct CopyJobs {
     /// Number of jobs with parts to claim.
     pub open: usize,
     /// Parts that a network copies while the process does other things.
-    pub flying: Vec<Flying>,
+    pub started: Vec<StartedPart>,
     #[cfg(test)]
     pub before: Option<BeforeCopy>,
     /// How often the lock was released for a copy.
@@ -194,10 +194,10 @@ impl CopyJobs {
         if self.open == 0 {
             return None;
         }
-        let flying: u64 = self.flying.iter().map(|part| part.bytes).sum();
+        let started: u64 = self.started.iter().map(|part| part.bytes).sum();
         let stays = |job: &CopyJob| {
             let same = |other: &CopyJob| other.waiting > 0 && other.copier.peer() == job.copier.peer();
-            job.copier.is_over_network() && (flying >= TOGETHER || leads && self.list.iter().any(same))
+            job.copier.is_over_network() && (started >= ENOUGH_STARTED || leads && self.list.iter().any(same))
         };
         self.list.iter().position(|job| job.open && !stays(job))
     }
@@ -210,9 +210,9 @@ impl CopyJobs {
     }
 
     /// A part that has been copied meanwhile. `moved`: counts those of which something has come.
-    pub fn landed(&mut self, moved: &mut usize) -> Option<CopiedPart> {
-        for at in 0..self.flying.len() {
-            let part = &mut self.flying[at];
+    pub fn next_over(&mut self, moved: &mut usize) -> Option<CopiedPart> {
+        for at in 0..self.started.len() {
+            let part = &mut self.started[at];
             match part.copy.advance() {
                 CopyState::UnderWay { came } => {
                     part.refused = false;
@@ -220,7 +220,7 @@ impl CopyJobs {
                 }
                 CopyState::Refused => part.refused = true,
                 CopyState::Over(result) => {
-                    let Flying { id, bytes, .. } = self.flying.swap_remove(at);
+                    let StartedPart { id, bytes, .. } = self.started.swap_remove(at);
                     return Some(CopiedPart { id, bytes, result });
                 }
             }
@@ -230,7 +230,7 @@ impl CopyJobs {
 
     /// Whether a network has taken nothing of a part yet: no doorbell rings when it would.
     pub fn is_refused(&self) -> bool {
-        self.flying.iter().any(|part| part.refused)
+        self.started.iter().any(|part| part.refused)
     }
 
     /// Whether a thread copies over a network.
@@ -305,7 +305,7 @@ enum Local {
 }
 
 /// A part that a network copies.
-pub(crate) struct Flying {
+pub(crate) struct StartedPart {
     id: u64,
     bytes: u64,
     copy: Box<dyn StartedCopy>,
@@ -313,9 +313,9 @@ pub(crate) struct Flying {
     refused: bool,
 }
 
-impl std::fmt::Debug for Flying {
+impl std::fmt::Debug for StartedPart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Flying").field("id", &self.id).field("bytes", &self.bytes).finish()
+        f.debug_struct("StartedPart").field("id", &self.id).field("bytes", &self.bytes).finish()
     }
 }
 
@@ -367,14 +367,14 @@ impl Part {
     }
 
     /// Has a network copy the part while the process does other things; the part itself if that cannot be.
-    pub fn start(self) -> Result<Flying, Part> {
+    pub fn start(self) -> Result<StartedPart, Part> {
         let (Far::Region { region, offset }, Local::Into(buffer)) = (&self.far, &self.local) else { return Err(self) };
         let bytes = self.bytes();
         let pieces = pieces(&[(*offset, bytes)], buffer).into_iter().map(|piece| (*region, piece)).collect();
         // SAFETY: the pin keeps the memory with the request, which no other code uses, until the part is counted; also if the other process
         // is lost, as docs/hosts.md says.
         match unsafe { self.copier.start_read(pieces) } {
-            Some(copy) => Ok(Flying { id: self.id, bytes, copy, refused: false }),
+            Some(copy) => Ok(StartedPart { id: self.id, bytes, copy, refused: false }),
             None => Err(self),
         }
     }

@@ -75,7 +75,7 @@ impl Engine {
         let Core { completions, waiters, .. } = &self.state.get(guard).core;
         let (completions, led) = (*completions, waiters.is_deferring());
         let state = self.state.get_mut(guard);
-        while let Some(part) = state.core.copies.landed(&mut moved) {
+        while let Some(part) = state.core.copies.next_over(&mut moved) {
             state.core.count_part(&mut state.endpoint, part);
             copied += 1;
         }
@@ -90,8 +90,8 @@ impl Engine {
             let part = match part.is_over_network() {
                 false => self.copy_unlocked(guard, part.bytes(), || part.copy()),
                 true => match part.start() {
-                    Ok(flying) => {
-                        state.core.copies.flying.push(flying);
+                    Ok(started) => {
+                        state.core.copies.started.push(started);
                         continue;
                     }
                     Err(part) => {

@@ -190,7 +190,7 @@ impl Engine {
                 }
                 continue;
             }
-            let soon = !state.core.copies.flying.is_empty() && turns < FLYING_TURNS;
+            let soon = !state.core.copies.started.is_empty() && turns < STARTED_TURNS;
             if soon || state.core.has_pushes_waiting() {
                 // No doorbell rings for room in a ring: poll again, and yield to other processes now and then.
                 turns = turns.saturating_add(1);
@@ -249,7 +249,7 @@ impl Engine {
 }
 
 /// Polls in a wait before a thread sleeps while a network copies: a part takes less, unless the other process computes.
-const FLYING_TURNS: u32 = 2000;
+const STARTED_TURNS: u32 = 2000;
 
 /// The greatest place that fits into a mark.
 const PLACES: Place = 1 << (32 - AWAITED_BY);
